@@ -1,0 +1,224 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// Where a new group starts; byDuration is followed by an ISO 8601 duration.
+const (
+	startLatest   = "latest"
+	startEarliest = "earliest"
+	byDuration    = "by_duration:"
+)
+
+const readCommitted = "read_committed"
+
+// PinStart gives a new share group its start offsets for topics (named as in
+// [Wishes]) as they are now: latest is the end of each partition at this
+// moment (with isolation read_committed the last stable offset, so that
+// transactions still open are delivered), earliest the beginning,
+// by_duration:PT1H the first record of the last hour. Without it Kafka picks
+// the start when the first member has joined, seconds later, and what was
+// produced meanwhile is never delivered. It must come before the first join.
+//
+// A group is new until somebody has joined it. Whatever a known group lacks
+// belongs to topics that came, or were made again, later: that is left to
+// share.auto.offset.reset, as their end now is not where the group stopped.
+// Of a new group only partitions without an offset are set, so that it can be
+// called again after a failure, and pinning twice does not move the start.
+//
+// It reports whether it set anything. Topics that do not exist, a group that
+// has its offsets, and another replica that was faster are no errors. It needs
+// DESCRIBE and READ on the group and on the topics (KIP-932).
+func (c *Cluster) PinStart(ctx context.Context, group string, topics []string, start, isolation string) (bool, error) {
+	unpinned, err := c.unpinned(ctx, group, topics)
+	if err != nil || len(unpinned) == 0 {
+		return false, err
+	}
+	offsets, err := c.startOffsets(ctx, unpinned, start, isolation)
+	if err != nil {
+		return false, fmt.Errorf("find the start of share group %q: %w", group, err)
+	}
+	pinned, err := c.alterStart(ctx, group, offsets)
+	if err != nil {
+		return false, fmt.Errorf("pin the start of share group %q: %w", group, err)
+	}
+	return pinned, nil
+}
+
+// partitions are the partitions of topics, ascending.
+type partitions map[string][]int32
+
+func (ps partitions) count() (n int) {
+	for _, list := range ps {
+		n += len(list)
+	}
+	return n
+}
+
+// unpinned returns the partitions of topics that have no start offset in a
+// new group; none of a known group.
+func (c *Cluster) unpinned(ctx context.Context, group string, topics []string) (partitions, error) {
+	details, err := c.resolve(ctx, topics)
+	if err != nil || len(details) == 0 {
+		return nil, err
+	}
+	isNew, err := c.isNew(ctx, group)
+	if err != nil || !isNew {
+		return nil, err
+	}
+	offsets, err := c.offsets(ctx, group)
+	if err != nil {
+		return nil, err
+	}
+	has := make(map[string]map[int32]bool)
+	for _, o := range offsets {
+		if o.start >= 0 && o.err == nil { // -1: known to the group, but without a start so far
+			if has[o.topic] == nil {
+				has[o.topic] = make(map[int32]bool)
+			}
+			has[o.topic][o.partition] = true
+		}
+	}
+	lacking := make(partitions)
+	for name, t := range details {
+		for _, p := range t.Partitions.Numbers() {
+			if !has[name][p] {
+				lacking[name] = append(lacking[name], p)
+			}
+		}
+	}
+	return lacking, nil
+}
+
+// lastUnjoinedEpoch is the greatest epoch of a group that nobody ever joined:
+// setting its offsets makes it with epoch 1. Every join and leave adds one.
+const lastUnjoinedEpoch = 1
+
+// isNew says whether nobody has joined group so far. Offsets alone do not
+// tell: a known group has none once its topics were deleted and made again.
+func (c *Cluster) isNew(ctx context.Context, group string) (bool, error) {
+	req := kmsg.NewPtrShareGroupDescribeRequest()
+	req.GroupIDs = []string{group}
+	var isNew bool
+	err := persist(ctx, func(ctx context.Context) error {
+		resp, err := req.RequestWith(ctx, c.client)
+		if err != nil {
+			return err
+		}
+		if len(resp.Groups) != 1 {
+			return errShortAnswer
+		}
+		g := resp.Groups[0]
+		err = brokerError(g.ErrorCode, g.ErrorMessage)
+		if missingGroup(err) {
+			isNew = true
+			return nil
+		}
+		isNew = len(g.Members) == 0 && g.GroupEpoch <= lastUnjoinedEpoch
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("describe share group %q: %w", group, err)
+	}
+	return isNew, nil
+}
+
+var errShortAnswer = errors.New("the broker's answer lacks the group that was asked for")
+
+// startOffsets finds where start is in each of the partitions now. All of
+// them must be found: a group that is pinned in part would start the rest
+// elsewhere.
+func (c *Cluster) startOffsets(ctx context.Context, of partitions, start, isolation string) (kadm.Offsets, error) {
+	list, err := c.lister(start, isolation)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, 0, len(of))
+	for name := range of {
+		names = append(names, name)
+	}
+	offsets := make(kadm.Offsets)
+	err = persist(ctx, func(ctx context.Context) error {
+		listed, err := list(ctx, names...)
+		if err != nil {
+			return err
+		}
+		for topic, ps := range of {
+			for _, p := range ps {
+				o, ok := listed.Lookup(topic, p)
+				switch {
+				case !ok: // deleted since
+					continue
+				case o.Err != nil:
+					return fmt.Errorf("partition %d of topic %q: %w", p, topic, o.Err)
+				}
+				offsets.AddOffset(topic, p, o.Offset, -1)
+			}
+		}
+		return nil
+	})
+	return offsets, err
+}
+
+type lister func(ctx context.Context, topics ...string) (kadm.ListedOffsets, error)
+
+func (c *Cluster) lister(start, isolation string) (lister, error) {
+	ago, isDuration := strings.CutPrefix(start, byDuration)
+	switch {
+	case isDuration:
+		d, err := parseISO8601(ago)
+		if err != nil {
+			return nil, fmt.Errorf("start %q: %w", start, err)
+		}
+		since := c.now().Add(-d).UnixMilli()
+		return func(ctx context.Context, topics ...string) (kadm.ListedOffsets, error) {
+			// A time before 1970 would be one of the protocol's special
+			// numbers; nothing was produced then.
+			return c.admin.ListOffsetsAfterMilli(ctx, max(since, 0), topics...)
+		}, nil
+	case start == startEarliest:
+		return c.admin.ListStartOffsets, nil
+	case start == startLatest && isolation == readCommitted:
+		return c.admin.ListCommittedOffsets, nil
+	case start == startLatest:
+		return c.admin.ListEndOffsets, nil
+	}
+	return nil, fmt.Errorf("start %q is none of latest, earliest, by_duration:PT1H", start)
+}
+
+// alterStart sets start offsets (AlterShareGroupOffsets), making the group if
+// there is none.
+func (c *Cluster) alterStart(ctx context.Context, group string, offsets kadm.Offsets) (pinned bool, err error) {
+	if len(offsets) == 0 {
+		return false, nil
+	}
+	var answers kadm.AlterShareGroupOffsetsResponses
+	err = persist(ctx, func(ctx context.Context) (err error) {
+		answers, err = c.admin.AlterShareGroupOffsets(ctx, group, offsets)
+		return err
+	})
+	switch {
+	case errors.Is(err, kerr.NonEmptyGroup):
+		// Another replica has joined since we looked, after it pinned.
+		return false, nil
+	case errors.Is(err, kerr.GroupIDNotFound):
+		return false, fmt.Errorf("%w; a group of another kind has this name: choose another share_group.name", err)
+	case err != nil:
+		return false, err
+	}
+	var errs []error
+	answers.EachError(func(topic string, p int32, err error) {
+		if !missing(err) { // deleted since we looked
+			errs = append(errs, fmt.Errorf("partition %d of topic %q: %w", p, topic, err))
+		}
+	})
+	return len(errs) == 0, errors.Join(errs...)
+}
