@@ -1,0 +1,42 @@
+// Package webhooks makes one attempt: it turns a [Message] into a POST to an
+// [Endpoint], reads the answer and says what it means, a [Result].
+//
+// It knows HTTP and nothing of Kafka's protocol. It does not retry, wait, limit
+// or acknowledge: what follows from a verdict is decided by its caller.
+//
+// # How an attempt runs
+//
+//	message -> headers -> POST -> final status -> verdict and reason
+//
+// Invariants:
+//
+//   - The final status decides, as soon as the header of the answer is complete.
+//     A body that drips, breaks or never ends changes nothing but the fate of
+//     its connection.
+//   - No answer, of whatever kind, means release: nothing that is not the
+//     record's own fault is charged to the record.
+//   - A record can set no header that frames, routes or authenticates the
+//     request (see [ForwardRules]), whatever its headers are called.
+//   - Whatever headers a record has, a request is made of it that HTTP can
+//     carry: what it cannot carry is encoded, or left out and counted.
+//   - Reasons come from a fixed list and are found by the types of errors,
+//     never by their texts.
+//   - Of a URL only scheme, host and port appear in errors and spans.
+//   - The bytes of a message are shared and only read: after an early answer or
+//     a timeout the transport may still be sending them.
+//
+// # Bounds
+//
+//	one attempt, dial to end of the answer's header   Options.Timeout
+//	one forwarded header line, key included           8190 bytes
+//	key and record headers together                   32 KiB
+//	header of an answer                               256 KiB
+//	body of an answer: read, kept, waited for         64 KiB, 2 KiB, 500 ms
+//	age of a connection                               5 minutes, and the attempt it serves then
+//
+// # Locks
+//
+// Endpoint.mu guards the current generation of connections, connSet.mu the set
+// of open connections, answerConn.mu what is known of the answer under way.
+// None is held while another is taken, nor across a call that may block.
+package webhooks
