@@ -1,0 +1,148 @@
+package webhooks
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"time"
+)
+
+// Attempt POSTs the message once and says what came of it. It returns when the
+// answer's header is there and as much of its body as is read, when there will
+// be no answer, or when ctx ends, then with ReasonStopped: that an attempt was
+// cut short says nothing about the endpoint.
+//
+// It never panics over a message, and never fails: whatever happens is a Result.
+func (e *Endpoint) Attempt(ctx context.Context, m *Message, a Attempt) Result {
+	start := time.Now()
+	ctx, span := e.tracing.start(ctx, a)
+	result := e.attempt(ctx, m, a)
+	result.Elapsed = time.Since(start)
+	span.end(&result)
+	return result
+}
+
+func (e *Endpoint) attempt(ctx context.Context, m *Message, a Attempt) Result {
+	header, dropped, err := e.header(m, a, e.options.Now())
+	if err != nil {
+		return e.noAnswer(err)
+	}
+	if dropped > 0 {
+		e.options.CountDropped(dropped)
+	}
+	e.tracing.inject(ctx, header)
+
+	x := exchange{endpoint: e, parent: ctx}
+	g := e.enter()
+	defer e.leave(g)
+	return x.run(g.transport, header, m.Value)
+}
+
+// noAnswer is the result of an attempt that got none.
+func (e *Endpoint) noAnswer(err error) Result {
+	return Result{Verdict: Release, Reason: failureReason(err), Cause: fmt.Errorf("post to %s: %w", e.origin, err)}
+}
+
+// exchange is one request and its answer.
+type exchange struct {
+	endpoint *Endpoint
+	parent   context.Context //nolint:containedctx // lives as long as the call it came with
+	trace    httptrace.ClientTrace
+	// conn is the HTTP/1.1 connection that the request went out on last, nil
+	// for HTTP/2. net/http repeats a request on a new connection if an idle one
+	// turns out to be dead.
+	conn *answerConn
+}
+
+func (x *exchange) run(transport *http.Transport, header http.Header, value []byte) Result {
+	ctx, cancel := context.WithCancelCause(x.parent)
+	defer cancel(nil)
+	// Not a deadline of the context: the answer's body has a time of its own
+	// after it.
+	timer := time.AfterFunc(x.endpoint.options.Timeout, func() { cancel(errTimeout) })
+	defer timer.Stop()
+
+	x.trace.GotConn = x.gotConn
+	answer, err := transport.RoundTrip(x.endpoint.request(httptrace.WithClientTrace(ctx, &x.trace), header, value))
+	if err != nil {
+		return x.failed(ctx, err)
+	}
+	result := x.endpoint.classify(answer.StatusCode, answer.Header)
+	timer.Reset(x.endpoint.patience.left())
+	result.Excerpt = x.endpoint.readBody(answer)
+	return result
+}
+
+// gotConn is called before the request is written, by the goroutine of run.
+func (x *exchange) gotConn(info httptrace.GotConnInfo) {
+	x.conn, _ = info.Conn.(*answerConn)
+	if x.conn != nil {
+		x.conn.begin()
+	}
+}
+
+// failed is the result if there was no answer as net/http sees it.
+func (x *exchange) failed(ctx context.Context, err error) Result {
+	e := x.endpoint
+	switch {
+	case x.parent.Err() != nil && context.Cause(ctx) != errTimeout: //nolint:errorlint // identity: who was first
+		return Result{Verdict: Release, Reason: ReasonStopped, Cause: fmt.Errorf("post to %s: %w", e.origin, context.Cause(x.parent))}
+	case ctx.Err() != nil:
+		return e.noAnswer(errTimeout)
+	case e.lifetime.Err() != nil:
+		return e.noAnswer(errClosed)
+	}
+	result := e.noAnswer(err)
+	if x.conn == nil || result.Reason != ReasonProtocol {
+		return result
+	}
+	received, status := x.conn.answered()
+	switch {
+	case received == 0:
+		// Not one byte: net/http has no type for "closed before I asked".
+		result.Reason = ReasonReset
+	case received >= maxAnswerHeader && statusReason(status) != ReasonProtocol:
+		// The header is too large to be taken, but it began with the status,
+		// and the status decides.
+		result = e.classify(status, nil)
+		result.Cause = fmt.Errorf("post to %s: header of the answer exceeds %d bytes", e.origin, maxAnswerHeader)
+	}
+	return result
+}
+
+func (e *Endpoint) classify(status int, header http.Header) Result {
+	return Classify(status, header, e.answers, e.options.Now())
+}
+
+// request is the POST. Its body can be had again: net/http repeats a request
+// with an idempotency-key on a new connection when the idle one it took turns out to
+// have been closed, which is the commonest of all failures.
+func (e *Endpoint) request(ctx context.Context, header http.Header, value []byte) *http.Request {
+	r := e.template.WithContext(ctx)
+	r.Header = header
+	if len(value) == 0 {
+		r.Body = http.NoBody
+		r.GetBody = func() (io.ReadCloser, error) { return http.NoBody, nil }
+		return r
+	}
+	r.ContentLength = int64(len(value))
+	r.Body = newRequestBody(value)
+	r.GetBody = func() (io.ReadCloser, error) { return newRequestBody(value), nil }
+	return r
+}
+
+// requestBody reads a value that it shares with everyone. It is never reused:
+// the transport may read it after the attempt has ended.
+type requestBody struct{ bytes.Reader }
+
+func newRequestBody(value []byte) *requestBody {
+	body := &requestBody{}
+	body.Reset(value)
+	return body
+}
+
+// Close is for net/http.
+func (*requestBody) Close() error { return nil }

@@ -1,0 +1,216 @@
+package webhooks
+
+import (
+	"encoding/base64"
+	"errors"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// What key and record headers may take in a request. Servers answer 400, 413 or
+// 431 to more, which would make dead letters of good records: Apache takes a
+// line of 8190 bytes, nginx four buffers of 8 KiB.
+const (
+	maxHeaderLine  = 8190
+	maxHeaderBlock = 32 << 10
+	// headerOverhead is ": " and the line end.
+	headerOverhead = 4
+	// maxContentType bounds what a record may name as its media type.
+	maxContentType = 255
+	// ownHeaderCount is how many headers a message has besides the fixed ones
+	// and the record's: room in the map, no limit.
+	ownHeaderCount = 16
+)
+
+// errNotCarried is our own fault: the caller made up an id, or a topic, that is
+// not printable ASCII. Kafka has no such topics.
+var errNotCarried = errors.New("id or topic of the message is not printable ASCII")
+
+// fixedHeader is a header that is the same in all requests. They share the
+// slice, which nobody writes to.
+type fixedHeader struct {
+	name  string
+	value []string
+}
+
+// fixedHeaders are the headers that every request of the endpoint has.
+func fixedHeaders(o *Options) []fixedHeader {
+	fixed := []fixedHeader{{"User-Agent", []string{"sharehook/" + o.Version}}}
+	if o.ContentType != "" {
+		fixed = append(fixed, fixedHeader{"Content-Type", []string{o.ContentType}})
+	}
+	for name, value := range o.Headers {
+		fixed = append(fixed, fixedHeader{canonical(name), []string{value}})
+	}
+	return fixed
+}
+
+// header makes the header of a request, and says how many of the record's
+// headers, the key counted in, are not in it though the rules include them.
+func (e *Endpoint) header(m *Message, a Attempt, now time.Time) (http.Header, int, error) {
+	if !isPrintable(m.ID) || m.ID == "" || !isPrintable(m.Topic) {
+		return nil, 0, errNotCarried
+	}
+	b := newHeaderBuilder(len(e.fixed) + ownHeaderCount + len(m.Headers))
+	for _, f := range e.fixed {
+		b.header[f.name] = f.value
+	}
+	b.set("Webhook-Id", m.ID)
+	b.set("Idempotency-Key", m.ID)
+	b.set("Kafka-Topic", m.Topic)
+	b.setNumbers(m, a, now)
+	if m.Value == nil {
+		b.set("Kafka-Tombstone", "true")
+	}
+	if e.options.ContentType == "" {
+		b.set("Content-Type", e.contentType(m.Headers))
+	}
+	b.addKey(m.Key)
+	for _, h := range m.Headers {
+		if h.Value != nil {
+			b.addRecordHeader(e.forward.name(h.Name), h.Value)
+		}
+	}
+	if b.dropped > 0 {
+		b.set("Sharehook-Headers-Dropped", strconv.Itoa(b.dropped))
+	}
+	return b.header, b.dropped, nil
+}
+
+// contentType is the media type that the record names, if it is one.
+func (e *Endpoint) contentType(headers []Header) string {
+	for _, h := range headers {
+		if len(h.Name) == len("content-type") && strings.EqualFold(h.Name, "content-type") && len(h.Value) <= maxContentType {
+			if named := e.mediaTypes.get(string(h.Value), mediaType); named != "" {
+				return named
+			}
+		}
+	}
+	return DefaultContentType
+}
+
+// mediaType is value without blanks around it, or empty if it is none.
+func mediaType(value string) string {
+	value = strings.Trim(value, " \t")
+	parsed, _, err := mime.ParseMediaType(value)
+	// ParseMediaType takes Content-Disposition's lone words as well.
+	if err != nil || !strings.Contains(parsed, "/") || !isPrintable(value) {
+		return ""
+	}
+	return value
+}
+
+// headerBuilder fills one http.Header. All single values lie in one slice, so
+// that a request costs one allocation for them and not one each.
+type headerBuilder struct {
+	header http.Header
+	values []string
+	// block is what key and record headers take so far.
+	block   int
+	dropped int
+}
+
+func newHeaderBuilder(size int) *headerBuilder {
+	return &headerBuilder{header: make(http.Header, size), values: make([]string, 0, size)}
+}
+
+// set gives the header with this canonical name one value.
+func (b *headerBuilder) set(name, value string) {
+	n := len(b.values)
+	b.values = append(b.values, value)
+	// Without spare capacity: an append to this header must not run over
+	// the next one's value.
+	b.header[name] = b.values[n : n+1 : n+1]
+}
+
+// setNumbers sets the headers that are numbers and times. Their digits share
+// one string.
+func (b *headerBuilder) setNumbers(m *Message, a Attempt, now time.Time) {
+	var room [128]byte
+	text := strconv.AppendInt(room[:0], now.Unix(), 10)
+	timestampEnd := len(text)
+	text = strconv.AppendInt(text, int64(m.Partition), 10)
+	partitionEnd := len(text)
+	text = strconv.AppendInt(text, m.Offset, 10)
+	offsetEnd := len(text)
+	text = strconv.AppendInt(text, int64(m.DeliveryCount), 10)
+	deliveryEnd := len(text)
+	text = strconv.AppendInt(text, int64(a.Number), 10)
+	attemptEnd := len(text)
+	text = appendTimestamp(text, m.Timestamp)
+
+	all := string(text)
+	b.set("Webhook-Timestamp", all[:timestampEnd])
+	b.set("Kafka-Partition", all[timestampEnd:partitionEnd])
+	b.set("Kafka-Offset", all[partitionEnd:offsetEnd])
+	b.set("Sharehook-Delivery", all[offsetEnd:deliveryEnd])
+	b.set("Sharehook-Attempt", all[deliveryEnd:attemptEnd])
+	if attemptEnd < len(all) {
+		b.set("Kafka-Timestamp", all[attemptEnd:])
+	}
+}
+
+// appendTimestamp writes t as RFC 3339 with milliseconds in UTC, or nothing if
+// it has no such form: Kafka's "none", and years that need more than four digits.
+func appendTimestamp(text []byte, t time.Time) []byte {
+	if t = t.UTC(); t.IsZero() || t.Year() < 0 || t.Year() > 9999 {
+		return text
+	}
+	return t.AppendFormat(text, "2006-01-02T15:04:05.000Z")
+}
+
+// addKey sends the key: as it is if it is printable ASCII, else in base64.
+func (b *headerBuilder) addKey(key []byte) {
+	switch {
+	case key == nil:
+	case isCarried(key):
+		b.addBounded("Kafka-Key", key, false)
+	default:
+		b.addBounded("Kafka-Key-Base64", key, true)
+	}
+}
+
+func (b *headerBuilder) addRecordHeader(name forwardedName, value []byte) {
+	switch {
+	case name.fate == excluded:
+	case name.fate == dropped:
+		b.dropped++
+	case isCarried(value):
+		b.addBounded(name.plain, value, false)
+	case name.encoded != "":
+		b.addBounded(name.encoded, value, true)
+	default:
+		b.dropped++
+	}
+}
+
+// addBounded adds a value to the header with this canonical name, unless the
+// line or all lines together become too long. The size is known before anything is
+// encoded: a key may be as large as a record.
+func (b *headerBuilder) addBounded(name string, value []byte, encode bool) {
+	size := len(value)
+	if encode {
+		size = base64.StdEncoding.EncodedLen(size)
+	}
+	size += len(name) + headerOverhead
+	if size > maxHeaderLine || b.block+size > maxHeaderBlock {
+		b.dropped++
+		return
+	}
+	b.block += size
+
+	var text string
+	if encode {
+		text = base64.StdEncoding.EncodeToString(value)
+	} else {
+		text = string(value)
+	}
+	if earlier, ok := b.header[name]; ok {
+		b.header[name] = append(earlier, text)
+		return
+	}
+	b.set(name, text)
+}
