@@ -1,0 +1,224 @@
+package sharegroup
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+type partitionKey struct {
+	topic     string
+	partition int32
+}
+
+// entry is one acknowledgement or renewal of one acquisition.
+type entry struct {
+	record *Record // nil for a transaction marker
+	handle *kgo.Record
+	status kgo.AckStatus
+}
+
+// ledger keeps the acknowledgements of a partition. At most one batch is with
+// kgo at a time: kgo's callback names only the partition, so that it is the
+// batch that tells which records the answer is for. It also keeps a renewal
+// and the final acknowledgement of a record in different requests, which the
+// broker demands and kgo does not ensure.
+type ledger struct {
+	waiting []entry
+	sent    []entry
+	sentAt  time.Time
+	// closed: an error came, and with it perhaps a second answer to the same
+	// batch (kgo reports acknowledgements of an older session apart). Nothing
+	// is sent until kgo has answered everything.
+	closed bool
+	// alone is the number of batches of one entry each that are still to be
+	// sent: the broker refuses a batch as a whole, so after a refusal the
+	// guilty one is found by sending them one by one.
+	alone int
+}
+
+func (l *ledger) queue(e entry) { l.waiting = append(l.waiting, e) }
+
+// ledger is that of the record's partition. group.mu is held.
+func (m *member) ledger(r *kgo.Record) *ledger {
+	key := partitionKey{r.Topic, r.Partition}
+	l := m.ledgers[key]
+	if l == nil {
+		l = &ledger{}
+		m.ledgers[key] = l
+	}
+	return l
+}
+
+// settleQuietly accepts a transaction marker. group.mu is held.
+func (m *member) settleQuietly(r *kgo.Record) {
+	m.ledger(r).queue(entry{handle: r, status: kgo.AckAccept})
+	m.feed(partitionKey{r.Topic, r.Partition})
+}
+
+// acknowledge is Record.Acknowledge.
+func (g *Group) acknowledge(r *Record, a Acknowledgement, done func(error)) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case a.status() == 0 || r.decided != 0:
+		go done(ErrSettled)
+		return
+	case r.gone:
+		go done(ErrLeft)
+		return
+	}
+	r.decided, r.done = a, done
+	if r.lapsed || !time.Now().Before(r.deadline) {
+		g.lapse(r)
+		g.lose(r, ErrLapsed)
+		return
+	}
+	m := r.member
+	m.ledger(r.handle).queue(entry{record: r, handle: r.handle, status: a.status()})
+	m.feed(partitionKey{r.Topic(), r.Partition()})
+}
+
+// drop is Record.Drop.
+func (g *Group) drop(r *Record) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if r.decided == 0 {
+		g.remove(r)
+	}
+}
+
+// remove lets go of a record. g.mu is held.
+func (g *Group) remove(r *Record) {
+	if r.gone {
+		return
+	}
+	r.gone = true
+	delete(g.held, r.key())
+}
+
+func (r *Record) key() recordKey {
+	return recordKey{r.first.Topic, r.first.Partition, r.first.Offset}
+}
+
+// feed hands the waiting entries of a partition to kgo, unless a batch is
+// still unanswered. group.mu is held.
+func (m *member) feed(key partitionKey) {
+	l := m.ledgers[key]
+	if l == nil || l.closed || len(l.sent) > 0 {
+		return
+	}
+	now := time.Now()
+	n := 0
+	for n < len(l.waiting) && (l.alone == 0 || len(l.sent) == 0) {
+		if e := l.waiting[n]; m.sendable(e, now) {
+			l.sent = append(l.sent, e)
+		}
+		n++
+	}
+	l.waiting = slices.Delete(l.waiting, 0, n)
+	if len(l.sent) == 0 {
+		return
+	}
+	if l.alone > 0 {
+		l.alone--
+	}
+	l.sentAt = now
+	m.unsent += len(l.sent)
+	for _, e := range l.sent {
+		e.handle.Ack(e.status)
+	}
+	signal(m.toSend)
+}
+
+// sendable says whether an entry still stands. group.mu is held.
+func (m *member) sendable(e entry, now time.Time) bool {
+	r := e.record
+	switch {
+	case r == nil:
+		return true
+	case r.handle != e.handle:
+		return false // a later acquisition has its own entry
+	case e.status == kgo.AckRenew && (r.decided != 0 || r.gone):
+		return false // the final acknowledgement is on its way, or was
+	case now.Before(r.deadline) && !r.gone:
+		return true
+	}
+	// Past its lock: the broker would refuse the whole batch with it.
+	m.group.lapse(r)
+	if r.decided != 0 {
+		m.group.lose(r, ErrLapsed)
+	}
+	return false
+}
+
+// answered is kgo's callback: the broker, or kgo, has answered batches.
+func (m *member) answered(results kgo.ShareAckResults) {
+	var t tally
+	g := m.group
+	g.mu.Lock()
+	for _, res := range results {
+		key := partitionKey{res.Topic, res.Partition}
+		if l := m.ledgers[key]; l != nil {
+			m.settle(l, res.Err, &t)
+			m.feed(key)
+		}
+	}
+	g.mu.Unlock()
+	t.report(g)
+}
+
+// settle ends the batch that a ledger has sent. group.mu is held.
+func (m *member) settle(l *ledger, err error, t *tally) {
+	g := m.group
+	batch := l.sent
+	l.sent = nil
+	m.unsent -= len(batch)
+	for _, e := range batch {
+		r := e.record
+		switch {
+		case r == nil:
+		case e.status == kgo.AckRenew:
+			r.renewing = false
+			if err == nil {
+				t.renewed++
+				if r.handle == e.handle && !r.gone {
+					// The broker began the new lock when it got the request,
+					// which was not before we handed it to kgo.
+					r.deadline = l.sentAt.Add(g.lock - deadlineReserve(g.lock))
+				}
+			}
+		case r.handle != e.handle:
+			// The record was acquired again meanwhile: that acquisition is
+			// acknowledged on its own.
+		case err == nil:
+			g.remove(r)
+			t.acknowledged(r)
+		default:
+			g.lose(r, err)
+		}
+	}
+	if err != nil {
+		t.failed(err, len(batch))
+		l.closed = true
+		if len(batch) > 1 && errors.Is(err, kerr.InvalidRecordState) {
+			l.alone = len(batch)
+		}
+		signal(m.toSend)
+	}
+}
+
+// lose ends a decided record whose acknowledgement did not arrive. g.mu is held.
+func (g *Group) lose(r *Record, err error) {
+	g.remove(r)
+	if r.decided != Release {
+		g.remember(r)
+	}
+	if done := r.done; done != nil {
+		r.done = nil
+		go done(err)
+	}
+}

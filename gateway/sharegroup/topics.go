@@ -1,0 +1,280 @@
+package sharegroup
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// matcher finds the entry of Options.Topics that a topic belongs to.
+type matcher struct {
+	entries  []string
+	patterns []*regexp.Regexp // by entry; nil for a plain name
+	regex    bool
+	known    *sync.Map // topic -> entry
+}
+
+func newMatcher(entries []string) (matcher, error) {
+	t := matcher{entries: entries, known: &sync.Map{}}
+	for _, entry := range entries {
+		var pattern *regexp.Regexp
+		if strings.HasPrefix(entry, "^") {
+			var err error
+			if pattern, err = regexp.Compile(entry); err != nil {
+				return t, fmt.Errorf("topic expression: %w", err)
+			}
+			t.regex = true
+		} else {
+			t.known.Store(entry, entry)
+		}
+		t.patterns = append(t.patterns, pattern)
+	}
+	return t, nil
+}
+
+// subscription are the options that subscribe a client. kgo takes either
+// names or expressions, so beside an expression a name is made one.
+func (t matcher) subscription() []kgo.Opt {
+	if !t.regex {
+		return []kgo.Opt{kgo.ConsumeTopics(t.entries...)}
+	}
+	var expressions []string
+	for i, entry := range t.entries {
+		if t.patterns[i] == nil {
+			entry = "^" + regexp.QuoteMeta(entry) + "$"
+		}
+		expressions = append(expressions, entry)
+	}
+	return []kgo.Opt{kgo.ConsumeTopics(expressions...), kgo.ConsumeRegex()}
+}
+
+// names are the entries that are plain names.
+func (t matcher) names() []string {
+	var names []string
+	for i, entry := range t.entries {
+		if t.patterns[i] == nil {
+			names = append(names, entry)
+		}
+	}
+	return names
+}
+
+// expression is the entry that a topic belongs to.
+func (t matcher) expression(topic string) string {
+	if entry, ok := t.known.Load(topic); ok {
+		return entry.(string) //nolint:forcetypeassert // only strings are stored
+	}
+	found := topic
+	for i, pattern := range t.patterns {
+		if pattern != nil && pattern.MatchString(topic) {
+			found = t.entries[i]
+			break
+		}
+	}
+	t.known.Store(topic, found)
+	return found
+}
+
+// metadataWait is the pause between requests for metadata that fail.
+const metadataWait = 200 * time.Millisecond
+
+// knowTopics learns the IDs of topics that a batch shows for the first time.
+// It is asked after the records were fetched: a topic made again since then
+// has ended the fetch session, so that the ID is the one that the records were
+// fetched under. It returns false when the group is left meanwhile.
+func (m *member) knowTopics(batch []*kgo.Record) bool {
+	for {
+		missing := m.unknownTopics(batch)
+		if len(missing) == 0 {
+			return true
+		}
+		ids, err := m.topicMetadata(missing)
+		m.group.mu.Lock()
+		for topic, meta := range ids {
+			if meta.err == nil {
+				m.topicIDs[topic] = meta.id
+			}
+		}
+		m.group.mu.Unlock()
+		if err == nil && len(m.unknownTopics(batch)) == 0 {
+			return true
+		}
+		timer := time.NewTimer(metadataWait)
+		select {
+		case <-timer.C:
+		case <-m.group.stop:
+			timer.Stop()
+			return false
+		}
+	}
+}
+
+func (m *member) unknownTopics(batch []*kgo.Record) []string {
+	m.group.mu.Lock()
+	defer m.group.mu.Unlock()
+	var missing []string
+	last := ""
+	for _, r := range batch {
+		if r.Topic == last {
+			continue
+		}
+		last = r.Topic
+		if _, ok := m.topicIDs[r.Topic]; !ok {
+			missing = append(missing, r.Topic)
+		}
+	}
+	return missing
+}
+
+type topicMeta struct {
+	id  [16]byte
+	err error
+}
+
+// topicMetadata asks the cluster for topics by name.
+func (m *member) topicMetadata(topics []string) (map[string]topicMeta, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	req := kmsg.NewPtrMetadataRequest()
+	req.AllowAutoTopicCreation = false
+	for _, topic := range topics {
+		t := kmsg.NewMetadataRequestTopic()
+		t.Topic = kmsg.StringPtr(topic)
+		req.Topics = append(req.Topics, t)
+	}
+	resp, err := req.RequestWith(ctx, m.client)
+	if err != nil {
+		return nil, fmt.Errorf("ask for the topics of share group %q: %w", m.group.opts.Group, err)
+	}
+	found := make(map[string]topicMeta, len(resp.Topics))
+	for _, t := range resp.Topics {
+		if t.Topic != nil {
+			found[*t.Topic] = topicMeta{t.TopicID, kerr.ErrorForCode(t.ErrorCode)}
+		}
+	}
+	return found, nil
+}
+
+// heal takes a topic out of the subscription and in again once it is there.
+// kgo stays with the ID that a topic had when it was subscribed; a topic that
+// was deleted and made again has another one. The topics beside it go on.
+func (m *member) heal(topic string) {
+	g := m.group
+	g.mu.Lock()
+	started := m.sick[topic]
+	m.sick[topic] = true
+	g.mu.Unlock()
+	if started {
+		return
+	}
+	m.client.PauseFetchTopics(topic)
+	g.log.Warn("topic is gone: waiting for it to be made again", "topic", topic)
+	g.wg.Go(func() {
+		wait := metadataWait
+		for {
+			found, err := m.topicMetadata([]string{topic})
+			if meta, ok := found[topic]; err == nil && ok && meta.err == nil {
+				break
+			}
+			timer := time.NewTimer(wait)
+			select {
+			case <-timer.C:
+			case <-g.stop:
+				timer.Stop()
+				return
+			}
+			wait = min(2*wait, maxErrorWait)
+		}
+		m.resubscribe(topic)
+	})
+}
+
+func (m *member) resubscribe(topic string) {
+	g := m.group
+	g.forget(topic)
+	m.client.PurgeTopicsFromConsuming(topic)
+	if !g.topics.regex {
+		m.client.AddConsumeTopics(topic)
+	}
+	m.client.ForceMetadataRefresh()
+	g.mu.Lock()
+	delete(m.topicIDs, topic)
+	delete(m.sick, topic)
+	g.mu.Unlock()
+	m.client.ResumeFetchTopics(topic)
+	m.health.healed(topic)
+	signal(m.wake)
+	g.log.Info("topic is subscribed anew", "topic", topic)
+}
+
+// forget lapses the records of a topic that is no more: its successor has
+// other records at the same offsets.
+func (g *Group) forget(topic string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for key, r := range g.held {
+		if key.topic != topic {
+			continue
+		}
+		g.lapse(r)
+		if r.decided != 0 {
+			g.lose(r, ErrLapsed)
+		}
+		g.remove(r)
+	}
+	for key := range g.memory {
+		if key.topic == topic {
+			delete(g.memory, key)
+		}
+	}
+	g.dropLapsed()
+}
+
+// watchEvery is how often topics are looked for while a member cannot fetch.
+const watchEvery = 2 * time.Second
+
+// watch is the goroutine that finds out which topics are missing, as kgo waits
+// for them without a word.
+func (g *Group) watch() {
+	ticker := time.NewTicker(watchEvery)
+	defer ticker.Stop()
+	for {
+		for _, m := range g.members {
+			if m.health.err() != nil {
+				m.lookForTopics()
+			}
+		}
+		select {
+		case <-ticker.C:
+		case <-g.stop:
+			return
+		}
+	}
+}
+
+func (m *member) lookForTopics() {
+	names := m.group.topics.names()
+	if len(names) == 0 {
+		return
+	}
+	found, err := m.topicMetadata(names)
+	if err != nil {
+		m.health.setMissing(err)
+		return
+	}
+	var missing error
+	for _, name := range names {
+		if meta := found[name]; meta.err != nil {
+			missing = fmt.Errorf("topic %q: %w", name, meta.err)
+			break
+		}
+	}
+	m.health.setMissing(missing)
+}
