@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -172,7 +173,7 @@ func (d *drafter) possible() error {
 	j.shareVersion()
 	j.prefix(d.w.DeadLetterTopic)
 	if faults := j.Faults(); len(faults) > 0 {
-		return fmt.Errorf("%s", faults[0])
+		return errors.New(faults[0].String())
 	}
 	return nil
 }
