@@ -1,0 +1,150 @@
+package config
+
+import (
+	"strconv"
+	"time"
+)
+
+// Config is a whole, checked configuration: every default is filled in and
+// every value is within its bounds.
+type Config struct {
+	Kafka     Kafka      `yaml:"kafka"`
+	Admin     Admin      `yaml:"admin"`
+	Shutdown  Shutdown   `yaml:"shutdown"`
+	Endpoints []Endpoint `yaml:"endpoints"`
+
+	source string            // the file or folder
+	hidden map[string]string // by path: what to show of a value that was brought in
+}
+
+// Kafka says how to reach the cluster.
+type Kafka struct {
+	Brokers  []string `yaml:"brokers"`
+	ClientID string   `yaml:"client_id"`
+	TLS      *TLS     `yaml:"tls"`  // nil: plaintext
+	SASL     *SASL    `yaml:"sasl"` // nil: no authentication
+}
+
+// TLS holds the TLS settings of a client. Paths are absolute or relative to
+// the working directory: Load has resolved them against the file.
+type TLS struct {
+	CAFile             string `yaml:"ca_file"`
+	CertFile           string `yaml:"cert_file"`
+	KeyFile            string `yaml:"key_file"`
+	ServerName         string `yaml:"server_name"`
+	InsecureSkipVerify bool   `yaml:"insecure_skip_verify"`
+}
+
+// SASL mechanisms that the parser knows.
+const (
+	SASLPlain       = "PLAIN"
+	SASLScramSHA256 = "SCRAM-SHA-256"
+	SASLScramSHA512 = "SCRAM-SHA-512"
+)
+
+// SASL holds the credentials of the Kafka connection.
+type SASL struct {
+	Mechanism string `yaml:"mechanism"`
+	Username  string `yaml:"username"`
+	Password  Secret `yaml:"password"`
+}
+
+// Admin is the admin server: health, metrics, API.
+type Admin struct {
+	Listen string `yaml:"listen"` // host:port; empty: off
+	Token  Secret `yaml:"token"`
+}
+
+// Shutdown bounds the drain.
+type Shutdown struct {
+	Grace time.Duration `yaml:"grace"`
+}
+
+// Endpoint is one HTTP endpoint with the share group that feeds it.
+type Endpoint struct {
+	Name           string            `yaml:"name"`
+	Topics         []string          `yaml:"topics"` // an entry that starts with ^ is a regular expression
+	URL            string            `yaml:"url"`
+	Enabled        bool              `yaml:"enabled"`
+	ShareGroup     ShareGroup        `yaml:"share_group"`
+	Members        int               `yaml:"members"`
+	Concurrency    int               `yaml:"concurrency"`
+	MaxHeld        int               `yaml:"max_held"`
+	ReadAhead      ReadAhead         `yaml:"read_ahead"`
+	Timeout        time.Duration     `yaml:"timeout"`
+	Headers        map[string]string `yaml:"headers"`
+	ForwardHeaders ForwardHeaders    `yaml:"forward_headers"`
+	Format         string            `yaml:"format"` // "raw" so far
+	ContentType    string            `yaml:"content_type"`
+	TLS            *TLS              `yaml:"tls"`
+	Status         Status            `yaml:"status"`
+	HonourAction   bool              `yaml:"honour_action"`
+	Retry          Retry             `yaml:"retry"`
+	DeadLetter     DeadLetter        `yaml:"dead_letter"`
+}
+
+// ReadAhead is the number of records acquired before a POST slot is free for
+// them. Auto lets the gateway follow the endpoint's speed.
+type ReadAhead struct {
+	Auto    bool
+	Records int // when not Auto
+}
+
+// String returns auto or the number, as the file would have it.
+func (r ReadAhead) String() string {
+	if r.Auto {
+		return "auto"
+	}
+	return strconv.Itoa(r.Records)
+}
+
+// ShareGroup holds the wishes for an endpoint's share group.
+type ShareGroup struct {
+	Name           string        `yaml:"name"`
+	Start          string        `yaml:"start"`     // latest, earliest, by_duration:<ISO 8601>
+	Isolation      string        `yaml:"isolation"` // read_committed, read_uncommitted
+	Lock           time.Duration `yaml:"lock"`
+	MaxDeliveries  int           `yaml:"max_deliveries"`
+	MaxRecordLocks int           `yaml:"max_record_locks"`
+}
+
+// ForwardHeaders says which record headers become HTTP headers: those that
+// match a glob of Include and none of Exclude, with Prefix before the name.
+type ForwardHeaders struct {
+	Include []string `yaml:"include"`
+	Exclude []string `yaml:"exclude"`
+	Prefix  string   `yaml:"prefix"`
+}
+
+// Status maps status codes and classes ("503", "5xx") to verdicts. A code
+// beats a class.
+type Status struct {
+	Accept  []string `yaml:"accept"`
+	Release []string `yaml:"release"`
+	Reject  []string `yaml:"reject"`
+}
+
+// Retry is the back-off inside one delivery.
+type Retry struct {
+	Attempts            int           `yaml:"attempts"`
+	InitialInterval     time.Duration `yaml:"initial_interval"`
+	Multiplier          float64       `yaml:"multiplier"`
+	RandomizationFactor float64       `yaml:"randomization_factor"`
+	MaxInterval         time.Duration `yaml:"max_interval"`
+	MaxElapsedTime      time.Duration `yaml:"max_elapsed_time"`
+	MaxRetryAfter       time.Duration `yaml:"max_retry_after"`
+}
+
+// Who writes dead letters.
+const (
+	DeadLetterByBroker  = "broker"
+	DeadLetterByGateway = "gateway"
+	DeadLetterByNone    = "none"
+)
+
+// DeadLetter says who writes dead letters, and where to.
+type DeadLetter struct {
+	By         string `yaml:"by"`
+	Topic      string `yaml:"topic"`
+	CopyRecord bool   `yaml:"copy_record"`
+}
