@@ -35,9 +35,9 @@ func (m *EndpointMetrics) Renewed(n int) { m.renewed.Add(float64(n)) }
 // Lapsed counts n records whose lock ended before they were acknowledged.
 func (m *EndpointMetrics) Lapsed(n int) { m.lapsed.Add(float64(n)) }
 
-// AckError counts n records whose acknowledgement failed with the error of
+// AcknowledgementError counts n records whose acknowledgement failed with the error of
 // that name, one of Kafka's or a short word of ours.
-func (m *EndpointMetrics) AckError(name string, n int) {
+func (m *EndpointMetrics) AcknowledgementError(name string, n int) {
 	m.acknowledgementErrors.WithLabelValues(name).Add(float64(n))
 }
 
