@@ -34,11 +34,15 @@ type ledger struct {
 	// batch (kgo reports acknowledgements of an older session apart). Nothing
 	// is sent until kgo has answered everything.
 	closed bool
-	// alone is the number of batches of one entry each that are still to be
-	// sent: the broker refuses a batch as a whole, so after a refusal the
-	// guilty one is found by sending them one by one.
-	alone int
+	// limit bounds the next batch, 0 for no bound. The broker refuses a batch
+	// as a whole: each refusal halves the batches, so that one record that is
+	// no longer ours cannot keep the locks of its neighbours from being
+	// renewed; each success doubles them.
+	limit int
 }
+
+// unlimited is the size of a batch from which on it is no longer bounded.
+const unlimited = 256
 
 func (l *ledger) queue(e entry) { l.waiting = append(l.waiting, e) }
 
@@ -113,7 +117,7 @@ func (m *member) feed(key partitionKey) {
 	}
 	now := time.Now()
 	n := 0
-	for n < len(l.waiting) && (l.alone == 0 || len(l.sent) == 0) {
+	for n < len(l.waiting) && (l.limit == 0 || len(l.sent) < l.limit) {
 		if e := l.waiting[n]; m.sendable(e, now) {
 			l.sent = append(l.sent, e)
 		}
@@ -122,9 +126,6 @@ func (m *member) feed(key partitionKey) {
 	l.waiting = slices.Delete(l.waiting, 0, n)
 	if len(l.sent) == 0 {
 		return
-	}
-	if l.alone > 0 {
-		l.alone--
 	}
 	l.sentAt = now
 	m.unsent += len(l.sent)
@@ -201,14 +202,18 @@ func (m *member) settle(l *ledger, err error, t *tally) {
 			g.lose(r, err)
 		}
 	}
-	if err != nil {
-		t.failed(err, len(batch))
-		l.closed = true
-		if len(batch) > 1 && errors.Is(err, kerr.InvalidRecordState) {
-			l.alone = len(batch)
+	if err == nil {
+		if l.limit *= 2; l.limit > unlimited {
+			l.limit = 0
 		}
-		signal(m.toSend)
+		return
 	}
+	t.failed(err, len(batch))
+	l.closed = true
+	if errors.Is(err, kerr.InvalidRecordState) {
+		l.limit = max(1, len(batch)/2)
+	}
+	signal(m.toSend)
 }
 
 // lose ends a decided record whose acknowledgement did not arrive. g.mu is held.
