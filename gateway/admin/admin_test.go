@@ -23,23 +23,11 @@ func handlerFor(t *testing.T, opts Options) http.Handler {
 	return s.Handler()
 }
 
-func answer(t *testing.T, h http.Handler, method, path string) *http.Response {
+func answer(t *testing.T, h http.Handler, method, path string) *httptest.ResponseRecorder {
 	t.Helper()
 	recorder := httptest.NewRecorder()
 	h.ServeHTTP(recorder, httptest.NewRequestWithContext(t.Context(), method, path, nil))
-	return recorder.Result()
-}
-
-func body(t *testing.T, r *http.Response) string {
-	t.Helper()
-	content, err := io.ReadAll(r.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Body.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return string(content)
+	return recorder
 }
 
 func TestAnswers(t *testing.T) {
@@ -76,16 +64,16 @@ func TestAnswers(t *testing.T) {
 		t.Run(test.method+" "+test.path, func(t *testing.T) {
 			t.Parallel()
 			r := answer(t, h, test.method, test.path)
-			if r.StatusCode != test.status {
-				t.Errorf("status %d, want %d", r.StatusCode, test.status)
+			if r.Code != test.status {
+				t.Errorf("status %d, want %d", r.Code, test.status)
 			}
-			if got := r.Header.Get("Content-Type"); test.contentType != "" && got != test.contentType {
+			if got := r.Header().Get("Content-Type"); test.contentType != "" && got != test.contentType {
 				t.Errorf("content type %q, want %q", got, test.contentType)
 			}
-			if got := strings.Join(r.Header.Values("Allow"), ", "); got != test.allow {
+			if got := strings.Join(r.Header().Values("Allow"), ", "); got != test.allow {
 				t.Errorf("allow %q, want %q", got, test.allow)
 			}
-			if got := body(t, r); test.body != "" && got != test.body {
+			if got := r.Body.String(); test.body != "" && got != test.body {
 				t.Errorf("body %q, want %q", got, test.body)
 			}
 		})
@@ -94,8 +82,8 @@ func TestAnswers(t *testing.T) {
 
 func TestNoMetricsPathWithoutMetrics(t *testing.T) {
 	t.Parallel()
-	if r := answer(t, handlerFor(t, Options{}), "GET", "/metrics"); r.StatusCode != http.StatusNotFound {
-		t.Errorf("status %d, want 404", r.StatusCode)
+	if r := answer(t, handlerFor(t, Options{}), "GET", "/metrics"); r.Code != http.StatusNotFound {
+		t.Errorf("status %d, want 404", r.Code)
 	}
 }
 
@@ -123,11 +111,11 @@ func TestReadinessSaysWhy(t *testing.T) {
 			t.Parallel()
 			h := handlerFor(t, Options{Ready: func() (bool, []Condition) { return test.ready, test.conditions }})
 			r := answer(t, h, "GET", "/readyz")
-			if r.StatusCode != test.status {
-				t.Errorf("status %d, want %d", r.StatusCode, test.status)
+			if r.Code != test.status {
+				t.Errorf("status %d, want %d", r.Code, test.status)
 			}
 			var got readiness
-			if err := json.Unmarshal([]byte(body(t, r)), &got); err != nil {
+			if err := json.Unmarshal(r.Body.Bytes(), &got); err != nil {
 				t.Fatal(err)
 			}
 			if got.Ready != test.ready {
@@ -149,13 +137,13 @@ func TestPanicEndsItsRequestOnly(t *testing.T) {
 	t.Parallel()
 	h := handlerFor(t, Options{Ready: func() (bool, []Condition) { panic("no state") }})
 	r := answer(t, h, "GET", "/readyz")
-	if r.StatusCode != http.StatusInternalServerError {
-		t.Errorf("status %d, want 500", r.StatusCode)
+	if r.Code != http.StatusInternalServerError {
+		t.Errorf("status %d, want 500", r.Code)
 	}
-	if got := body(t, r); strings.Contains(got, "no state") {
+	if got := r.Body.String(); strings.Contains(got, "no state") {
 		t.Errorf("the answer tells what the panic said: %q", got)
 	}
-	if r := answer(t, h, "GET", "/healthz"); r.StatusCode != http.StatusOK {
-		t.Errorf("after the panic: status %d, want 200", r.StatusCode)
+	if r := answer(t, h, "GET", "/healthz"); r.Code != http.StatusOK {
+		t.Errorf("after the panic: status %d, want 200", r.Code)
 	}
 }

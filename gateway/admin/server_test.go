@@ -3,6 +3,7 @@ package admin
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"testing"
@@ -33,6 +34,18 @@ func get(t *testing.T, url string) (*http.Response, error) {
 		t.Fatal(err)
 	}
 	return transport.RoundTrip(request)
+}
+
+func body(t *testing.T, r *http.Response) string {
+	t.Helper()
+	content, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Body.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
 }
 
 func TestServes(t *testing.T) {
@@ -144,8 +157,7 @@ func TestAddressThatCannotBeUsed(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = s.Start(t.Context())
-	var opErr *net.OpError
-	if !errors.As(err, &opErr) {
+	if _, ok := errors.AsType[*net.OpError](err); !ok {
 		t.Fatalf("error %v, want a network error", err)
 	}
 	if err := s.Shutdown(t.Context()); err != nil {

@@ -65,7 +65,7 @@ type passingTracer struct {
 	roots trace.Tracer
 }
 
-func (t passingTracer) Start(ctx context.Context, name string, opts ...trace.SpanStartOption) (context.Context, trace.Span) {
+func (t passingTracer) Start(ctx context.Context, name string, _ ...trace.SpanStartOption) (context.Context, trace.Span) {
 	if trace.SpanContextFromContext(ctx).IsValid() {
 		// Ours or remote, the span in ctx is one that records nothing.
 		return ctx, trace.SpanFromContext(ctx)
