@@ -96,11 +96,16 @@ func (x *exchange) failed(ctx context.Context, err error) Result {
 		return e.noAnswer(errClosed)
 	}
 	result := e.noAnswer(err)
-	if x.conn == nil || result.Reason != ReasonProtocol {
+	if x.conn == nil || result.Reason != ReasonProtocol && result.Reason != ReasonReset {
 		return result
 	}
 	received, status := x.conn.answered()
+	readErr := x.conn.readError()
 	switch {
+	case received == 0 && isTLSFailure(readErr):
+		// The server refused our certificate and hung up. What net/http
+		// reports may be the write that failed then.
+		return e.noAnswer(readErr)
 	case received == 0:
 		// Not one byte: net/http has no type for "closed before I asked".
 		result.Reason = ReasonReset

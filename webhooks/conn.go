@@ -80,6 +80,7 @@ type answerConn struct {
 	mu       sync.Mutex
 	received int                 // guarded by mu: bytes since begin
 	line     [statusLineLen]byte // guarded by mu: the first of them
+	readErr  error               // guarded by mu: why nothing comes any more
 }
 
 func newAnswerConn(c net.Conn) *answerConn {
@@ -111,15 +112,24 @@ func (c *answerConn) answered() (bytes, status int) {
 
 func (c *answerConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
-	if n > 0 {
-		c.mu.Lock()
-		if c.received < statusLineLen {
-			copy(c.line[c.received:], p[:n])
-		}
-		c.received += n
-		c.mu.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.received < statusLineLen {
+		copy(c.line[c.received:], p[:n])
+	}
+	c.received += n
+	if c.readErr == nil {
+		c.readErr = err
 	}
 	return n, err
+}
+
+// readError is why the connection ended, as its reader saw it; nil as long as
+// it has not.
+func (c *answerConn) readError() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.readErr
 }
 
 // Write is the connection's, but a failed write is reported late. An endpoint

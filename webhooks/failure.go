@@ -2,7 +2,6 @@ package webhooks
 
 import (
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"io"
 	"net"
@@ -115,10 +114,14 @@ func isProxyFailure(err error) bool {
 
 // isTLSFailure knows our own handshakes, those that net/http does behind a
 // proxy, and alerts that come later: with TLS 1.3 a server refuses a client's
-// certificate only after the handshake.
+// certificate only after the handshake. The type of alerts is crypto/tls's own,
+// but the operation that they are errors of is not.
 func isTLSFailure(err error) bool {
-	return isA[*tlsError](err) || isA[tls.AlertError](err) || isA[tls.RecordHeaderError](err) || isA[*tls.CertificateVerificationError](err) ||
-		isA[x509.UnknownAuthorityError](err) || isA[x509.HostnameError](err) || isA[x509.CertificateInvalidError](err)
+	var operation *net.OpError
+	if errors.As(err, &operation) && (operation.Op == "remote error" || operation.Op == "local error") {
+		return true
+	}
+	return isA[*tlsError](err) || isA[tls.RecordHeaderError](err) || isA[*tls.CertificateVerificationError](err)
 }
 
 // isReset says whether the connection, or the stream on it, ended too early.
