@@ -21,7 +21,7 @@ const (
 	franz      = "github.com/twmb/franz-go"
 	chi        = "github.com/go-chi/chi"
 	backoff    = "github.com/cenkalti/backoff"
-	yaml       = "go.yaml.in/yaml"
+	yamlLib    = "go.yaml.in/yaml"
 	otelSDK    = "go.opentelemetry.io/otel/sdk"
 	exporters  = "go.opentelemetry.io/otel/exporters"
 	prometheus = "github.com/prometheus/client_golang"
@@ -42,26 +42,26 @@ type rule struct {
 // in telemetry. .golangci.yaml has the same rules for the editor.
 var rules = map[string]rule{
 	"config":             {never: []string{franz, chi, backoff, netHTTP, "go.opentelemetry.io"}},
-	"webhooks":           {never: []string{franz, chi, backoff, yaml}},
-	"dispatch":           {never: []string{franz, chi, netHTTP, yaml}},
-	"gateway/sharegroup": {never: []string{chi, netHTTP, yaml}},
-	"gateway/deadletter": {never: []string{chi, netHTTP, yaml}},
-	"gateway/cluster":    {never: []string{chi, netHTTP, yaml}},
-	"gateway/admin":      {never: []string{franz, backoff, yaml}},
-	"gateway/telemetry":  {never: []string{franz, chi, backoff, yaml}},
+	"webhooks":           {never: []string{franz, chi, backoff, yamlLib}},
+	"dispatch":           {never: []string{franz, chi, netHTTP, yamlLib}},
+	"gateway/sharegroup": {never: []string{chi, netHTTP, yamlLib}},
+	"gateway/deadletter": {never: []string{chi, netHTTP, yamlLib}},
+	"gateway/cluster":    {never: []string{chi, netHTTP, yamlLib}},
+	"gateway/admin":      {never: []string{franz, backoff, yamlLib}},
+	"gateway/telemetry":  {never: []string{franz, chi, backoff, yamlLib}},
 	"gateway": {
 		ours:  []string{"config", "webhooks", "dispatch", "gateway"},
-		never: []string{yaml},
+		never: []string{yamlLib},
 		alone: true,
 	},
 	"cmd/sharehook": {
 		ours:  []string{"gateway", "config", "cmd/sharehook"},
-		never: []string{franz, chi, yaml},
+		never: []string{franz, chi, yamlLib},
 	},
 	// The one command with a broker of its own.
 	"cmd/sharehook/dev": {
 		ours:  []string{"gateway", "config"},
-		never: []string{chi, yaml},
+		never: []string{chi, yamlLib},
 	},
 	"test": {ours: []string{""}},
 }
