@@ -1,8 +1,12 @@
 package telemetry
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -135,5 +139,28 @@ func TestCollectorInTrouble(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+func TestFailedExportsAreLoggedWithoutPaths(t *testing.T) {
+	otlptest.Start(t, otlptest.Options{Mode: otlptest.Refuses}).Setenv(t)
+	t.Setenv("OTEL_METRICS_EXPORTER", "none")
+	var log bytes.Buffer
+	tel := newTelemetry(t, Options{Logger: slog.New(slog.NewJSONHandler(&log, nil))})
+	_, span := tel.TracerProvider().Tracer("test").Start(context.Background(), "deliver")
+	span.End()
+	if err := tel.Shutdown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+
+	var line struct{ Level, Component, Error string }
+	if err := json.Unmarshal(log.Bytes(), &line); err != nil {
+		t.Fatalf("the log is no single line: %v: %s", err, log.String())
+	}
+	if line.Level != "WARN" || line.Component != "telemetry" || line.Error == "" {
+		t.Errorf("line %+v", line)
+	}
+	if strings.Contains(line.Error, "/v1/traces") {
+		t.Errorf("error %q shows the path", line.Error)
 	}
 }

@@ -20,6 +20,11 @@ func (t *Telemetry) pushMetrics(ctx context.Context, res *resource.Resource, bin
 	if name == exporterNone {
 		return nil
 	}
+	const preference = otlpPrefix + "METRICS_TEMPORALITY_PREFERENCE"
+	if wish := env(preference); wish != "" && !strings.EqualFold(wish, "cumulative") {
+		logger.Warn("metrics are pushed as cumulative; let the collector convert them (cumulativetodelta)",
+			"variable", preference, "value", wish)
+	}
 	exporter, err := newMetricExporter(ctx, name)
 	if err != nil {
 		return err
