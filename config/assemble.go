@@ -90,7 +90,10 @@ func (a *assembly) decode(top place) {
 		}
 	}
 	if a.nodes > maxNodes {
-		a.add(top, "", fmt.Sprintf("holds more than %d values, those of aliases counted at each use; split it", maxNodes))
+		// What was left out would only look missing, so this is the one fault.
+		a.problems = nil
+		a.add(top, "", fmt.Sprintf("the file holds more than %d values, those of aliases counted at each use; split or shorten it", maxNodes))
+		return
 	}
 	a.checkEndpoints()
 }
@@ -161,7 +164,7 @@ func (a *assembly) endpoint(file, path string, n *yaml.Node) {
 	s.inherit(a.defaults)
 	e := a.preset.clone()
 	s.object(n, endpointKeys, reflect.ValueOf(&e).Elem(), "")
-	e.complete()
+	e.complete(s.hidden)
 	a.keepHidden(item("endpoints", len(a.config.Endpoints)), s)
 	a.config.Endpoints = append(a.config.Endpoints, e)
 	a.sections = append(a.sections, s)
@@ -194,12 +197,18 @@ func (e Endpoint) clone() Endpoint {
 	return e
 }
 
-// complete fills in the defaults that depend on other keys.
-func (e *Endpoint) complete() {
-	if e.ShareGroup.Name == "" {
-		e.ShareGroup.Name = "sharehook." + e.Name
+// complete fills in the defaults that depend on other keys. One that is made of
+// a value that was brought in is shown no more than that value.
+func (e *Endpoint) complete(hidden map[string]string) {
+	derive := func(path string, into *string, prefix, from, value string) {
+		if *into != "" {
+			return
+		}
+		*into = prefix + value
+		if shown, ok := hidden[from]; ok {
+			hidden[path] = prefix + shown
+		}
 	}
-	if e.DeadLetter.Topic == "" {
-		e.DeadLetter.Topic = "dlq." + e.ShareGroup.Name
-	}
+	derive("share_group.name", &e.ShareGroup.Name, "sharehook.", "name", e.Name)
+	derive("dead_letter.topic", &e.DeadLetter.Topic, "dlq.", "share_group.name", e.ShareGroup.Name)
 }

@@ -98,10 +98,13 @@ func (c endpointCheck) topics() {
 	if !c.sound("topics") || c.anyFaulty("topics[") {
 		return
 	}
+	first := make(map[string]int, len(c.Topics))
 	for i, t := range c.Topics {
-		if first := slices.Index(c.Topics, t); first < i {
-			c.fault(fmt.Sprintf("is the same as topics[%d]; remove one of them", first), item("topics", i))
+		if j, twice := first[t]; twice {
+			c.fault(fmt.Sprintf("is the same as topics[%d]; remove one of them", j), item("topics", i))
+			continue
 		}
+		first[t] = i
 	}
 }
 
@@ -116,14 +119,23 @@ func (c endpointCheck) anyFaulty(prefix string) bool {
 	return false
 }
 
+// show names a key with its value, unless that was brought in.
+func (c endpointCheck) show(path string, value any) string {
+	name := path[strings.LastIndexByte(path, '.')+1:]
+	if _, hidden := c.own.hidden[path]; hidden {
+		return name
+	}
+	return fmt.Sprintf("%s (%v)", name, value)
+}
+
 func (c endpointCheck) limits() {
 	if c.sound("max_held", "concurrency") && c.MaxHeld < c.Concurrency {
-		c.fault(fmt.Sprintf("max_held (%d) is below concurrency (%d), which then cannot be reached; raise max_held or lower concurrency",
-			c.MaxHeld, c.Concurrency), "max_held", "concurrency")
+		c.fault(c.show("max_held", c.MaxHeld)+" is below "+c.show("concurrency", c.Concurrency)+
+			", which then cannot be reached; raise max_held or lower concurrency", "max_held", "concurrency")
 	}
 	if c.sound("max_held", "read_ahead") && c.ReadAhead.Records > c.MaxHeld {
-		c.fault(fmt.Sprintf("read_ahead (%d) is above max_held (%d), which counts these records too; lower read_ahead or raise max_held",
-			c.ReadAhead.Records, c.MaxHeld), "read_ahead", "max_held")
+		c.fault(c.show("read_ahead", c.ReadAhead)+" is above "+c.show("max_held", c.MaxHeld)+
+			", which counts these records too; lower read_ahead or raise max_held", "read_ahead", "max_held")
 	}
 }
 
@@ -131,8 +143,8 @@ func (c endpointCheck) tls() {
 	if c.TLS == nil {
 		return
 	}
-	if complaint, path := c.TLS.incomplete(); complaint != "" && c.sound("tls."+path) {
-		c.fault(complaint, "tls."+path, "tls")
+	if complaint, path := c.TLS.incomplete(); complaint != "" && c.sound("tls.cert_file", "tls.key_file") {
+		c.fault(complaint, "tls."+path)
 	}
 	// From defaults tls may well meet an http endpoint; written at one it is a
 	// mistake, and the dangerous kind.
@@ -144,13 +156,13 @@ func (c endpointCheck) tls() {
 }
 
 // incomplete complains of a certificate without its key or the other way
-// round, and names the key that is missing.
+// round, and names the key that stands alone.
 func (t *TLS) incomplete() (complaint, path string) {
 	switch {
 	case t.CertFile != "" && t.KeyFile == "":
-		return "is missing beside cert_file; write both or neither", "key_file"
+		return "needs key_file beside it; write both or neither", "cert_file"
 	case t.KeyFile != "" && t.CertFile == "":
-		return "is missing beside key_file; write both or neither", "cert_file"
+		return "needs cert_file beside it; write both or neither", "key_file"
 	}
 	return "", ""
 }
@@ -171,7 +183,7 @@ func (c endpointCheck) status() {
 			return
 		}
 		var kept []string
-		for _, entry := range *l.entries {
+		for i, entry := range *l.entries {
 			switch other, twice := first[entry]; {
 			case !twice:
 				first[entry] = l.path
@@ -179,9 +191,9 @@ func (c endpointCheck) status() {
 			case c.origin(l.path) == byTable:
 				// left out
 			case other == l.path:
-				c.fault(entry+" stands in the list twice; remove one of them", l.path)
+				c.fault("stands in the list twice; remove one of them", item(l.path, i))
 			default:
-				c.fault(fmt.Sprintf("%s stands in %s too; keep it in one of them", entry, other), l.path)
+				c.fault("stands in "+other+" too; keep it in one of them", item(l.path, i))
 			}
 		}
 		*l.entries = kept
@@ -215,8 +227,9 @@ func (c endpointCheck) origin(path string) int {
 func (c endpointCheck) retry() {
 	r := c.Retry
 	if c.sound("retry.initial_interval", "retry.max_interval") && r.InitialInterval > r.MaxInterval {
-		c.fault(fmt.Sprintf("initial_interval (%s) is above max_interval (%s); lower it or raise max_interval",
-			durationText(r.InitialInterval), durationText(r.MaxInterval)), "retry.initial_interval", "retry.max_interval")
+		c.fault(c.show("retry.initial_interval", durationText(r.InitialInterval))+" is above "+
+			c.show("retry.max_interval", durationText(r.MaxInterval))+"; lower initial_interval or raise max_interval",
+			"retry.initial_interval", "retry.max_interval")
 	}
 }
 
@@ -229,8 +242,8 @@ func (c endpointCheck) deadLetter() {
 	if c.Name == "" && c.ShareGroup.Name == "sharehook." {
 		return // the name is missing, which is said elsewhere
 	}
-	if complaint := checkDeadLetterTopic(c.DeadLetter.Topic); complaint != "" {
-		c.fault("dlq.<share group> "+complaint, "dead_letter.topic", "share_group.name", "name")
+	if checkDeadLetterTopic(c.DeadLetter.Topic) != "" { // only a default comes so far
+		c.fault("makes a default dead-letter topic, dlq.<share group>, that Kafka does not allow; set dead_letter.topic", "dead_letter.topic", "share_group.name", "name")
 		return
 	}
 	for i, t := range c.Topics {
@@ -249,7 +262,7 @@ func matches(expression, topic string) bool {
 // checkKafka checks the keys of kafka against each other.
 func (s *section) checkKafka(k Kafka) {
 	if k.TLS != nil {
-		if complaint, path := k.TLS.incomplete(); complaint != "" && !s.faulty["tls."+path] {
+		if complaint, path := k.TLS.incomplete(); complaint != "" && !s.faulty["tls.cert_file"] && !s.faulty["tls.key_file"] {
 			at, p := s.nearest("tls." + path)
 			s.faultAt(at, p, complaint)
 		}

@@ -113,8 +113,10 @@ func checkBroker(address string) string {
 	}
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
-		// Without a port Kafka's 9092 is meant.
-		host, port = strings.TrimSuffix(strings.TrimPrefix(address, "["), "]"), "9092"
+		host, port = address, "9092" // Kafka's own
+		if strings.HasPrefix(host, "[") && strings.HasSuffix(host, "]") {
+			host = host[1 : len(host)-1]
+		}
 	}
 	if !isHost(host) || !isPort(port, 1) {
 		return "is no address of a broker; write host:port, and [address]:port for IPv6"

@@ -1,6 +1,8 @@
 package config
 
 import (
+	"log/slog"
+	"net/url"
 	"strconv"
 	"time"
 )
@@ -16,6 +18,9 @@ type Config struct {
 	source string            // the file or folder
 	hidden map[string]string // by path: what to show of a value that was brought in
 }
+
+// LogValue shows of a configuration what a log may hold, for slog.
+func (c *Config) LogValue() slog.Value { return slog.StringValue(c.Summary()) }
 
 // Kafka says how to reach the cluster.
 type Kafka struct {
@@ -81,6 +86,21 @@ type Endpoint struct {
 	HonourAction   bool              `yaml:"honour_action"`
 	Retry          Retry             `yaml:"retry"`
 	DeadLetter     DeadLetter        `yaml:"dead_letter"`
+}
+
+// Origin returns scheme, host and port of the URL: all of it that may be shown,
+// as paths and queries carry tokens.
+func (e Endpoint) Origin() string {
+	u, err := url.Parse(e.URL)
+	if err != nil {
+		return ""
+	}
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host}).String()
+}
+
+// LogValue shows of an endpoint what a log may hold, for slog.
+func (e Endpoint) LogValue() slog.Value {
+	return slog.GroupValue(slog.String("name", e.Name), slog.String("url", e.Origin()))
 }
 
 // ReadAhead is the number of records acquired before a POST slot is free for

@@ -169,6 +169,10 @@ func (s *section) textMap(k key, n *yaml.Node, into reflect.Value, path string) 
 	if merged == nil {
 		merged = map[string]string{}
 	}
+	names := make(map[string]string, len(merged)) // as they are written, by their folded form
+	for name := range merged {
+		names[strings.ToLower(name)] = name
+	}
 	here := map[string]place{}
 	for name, value := range s.entries(n, path) {
 		at := join(path, label(name.Value))
@@ -181,7 +185,10 @@ func (s *section) textMap(k key, n *yaml.Node, into reflect.Value, path string) 
 			continue
 		}
 		here[folded] = s.place(name)
-		s.replaceName(merged, name.Value, path)
+		if old, inherited := names[folded]; inherited {
+			delete(merged, old)
+			delete(s.hidden, join(path, label(old)))
+		}
 		s.places[at] = s.place(value)
 		if complaint := k.checkName(name.Value); complaint != "" {
 			s.fault(name, at, complaint)
@@ -196,16 +203,6 @@ func (s *section) textMap(k key, n *yaml.Node, into reflect.Value, path string) 
 	}
 }
 
-// replaceName removes an inherited name that differs in case only.
-func (s *section) replaceName(from map[string]string, name, path string) {
-	for old := range from {
-		if strings.EqualFold(old, name) {
-			delete(from, old)
-			delete(s.hidden, join(path, old))
-		}
-	}
-}
-
 // hasForm reports a value of the wrong form.
 func (s *section) hasForm(n *yaml.Node, form yaml.Kind, k kind, path string) bool {
 	if n.Kind == form && n.Style&yaml.TaggedStyle == 0 {
@@ -217,7 +214,7 @@ func (s *section) hasForm(n *yaml.Node, form yaml.Kind, k kind, path string) boo
 		reason = "has a tag, which is not supported; remove the word that begins with !"
 	case k == texts && n.Kind == yaml.ScalarNode:
 		reason += "write it in brackets: [...]"
-	case k == texts:
+	case k == texts || k == objects:
 		reason += "begin every entry with a dash"
 	default:
 		reason += "indent its keys below it"
@@ -228,12 +225,15 @@ func (s *section) hasForm(n *yaml.Node, form yaml.Kind, k kind, path string) boo
 
 // unknownKey says so, with the key that was probably meant.
 func unknownKey(name string, keys []key) string {
-	names := make([]string, len(keys))
-	for i, k := range keys {
-		names[i] = k.name
+	var names, built []string
+	for _, k := range keys {
+		names = append(names, k.name)
+		if !k.notYet {
+			built = append(built, k.name)
+		}
 	}
 	if near := nearest(name, names); near != "" {
 		return fmt.Sprintf("unknown key; did you mean %s?", near)
 	}
-	return "unknown key; remove it, or use one of " + strings.Join(names, ", ")
+	return "unknown key; remove it, or use one of " + strings.Join(built, ", ")
 }

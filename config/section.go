@@ -13,7 +13,7 @@ import (
 
 // maxNodes bounds what is decoded, every use of an alias counted: a few lines
 // of aliases must not become gigabytes.
-const maxNodes = 1_000_000
+const maxNodes = 200_000
 
 // section is a part of the file that is decoded by itself: a top-level key, or
 // one endpoint. Paths are relative to it.

@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
 )
@@ -20,7 +23,7 @@ func (src source) read(r *report) *yaml.Node {
 	top := place{src.file, 1, 1}
 	loader, err := yaml.NewLoader(bytes.NewReader(src.text))
 	if err != nil {
-		r.add(top, "", "is no YAML; "+syntaxFault(err))
+		r.add(top, "", syntaxFault(err))
 		return nil
 	}
 	var document yaml.Node
@@ -28,7 +31,7 @@ func (src source) read(r *report) *yaml.Node {
 		r.add(top, "", emptyFile)
 		return nil
 	} else if err != nil {
-		r.add(syntaxPlace(err, top), "", syntaxFault(err))
+		r.add(src.syntaxPlace(err), "", syntaxFault(err))
 		return nil
 	}
 	src.refuseMore(loader, r)
@@ -43,7 +46,7 @@ func (src source) read(r *report) *yaml.Node {
 		return nil
 	case root.Kind != yaml.MappingNode:
 		r.add(place{src.file, root.Line, root.Column}, "",
-			"wants a mapping, has "+nodeForm(root)+"; begin with the keys kafka: and endpoints:")
+			"the file is no mapping but "+nodeForm(root)+"; begin with the keys kafka: and endpoints:")
 		return nil
 	}
 	return root
@@ -57,7 +60,7 @@ func (src source) refuseMore(loader *yaml.Loader, r *report) {
 	switch err := loader.Load(&second); {
 	case errors.Is(err, io.EOF):
 	case err != nil:
-		r.add(syntaxPlace(err, place{src.file, 1, 1}), "", syntaxFault(err))
+		r.add(src.syntaxPlace(err), "", syntaxFault(err))
 	default:
 		r.add(place{src.file, second.Line, second.Column}, "",
 			"a second document begins here; keep one document in a file, and use a folder of files instead")
@@ -69,27 +72,39 @@ func (src source) refuseMore(loader *yaml.Loader, r *report) {
 func syntaxFault(err error) string {
 	var load *yaml.LoadError
 	if !errors.As(err, &load) {
-		return "cannot be read as YAML; check quotes and indentation"
+		return "the file cannot be read as YAML; check quotes and indentation"
 	}
 	switch load.Stage {
 	case yaml.ScannerStage, yaml.ParserStage:
-		return "is no YAML: " + load.Message + "; check quotes and indentation"
+		return "the file is no YAML: " + load.Message + "; check quotes and indentation"
 	case yaml.ComposerStage:
 		return "refers to an anchor that is not defined above; define it first, or quote a value that begins with *"
 	case yaml.ReaderStage:
-		return "holds bytes that are no UTF-8 text, or control characters; save it as UTF-8"
+		return "the file holds bytes that are no UTF-8 text, or control characters; save it as UTF-8"
 	default:
-		return "cannot be read as YAML; check quotes and indentation"
+		return "the file cannot be read as YAML; check quotes and indentation"
 	}
 }
 
-// syntaxPlace returns where the YAML library stopped, else top.
-func syntaxPlace(err error, top place) place {
+// syntaxPlace returns where the YAML library stopped.
+func (src source) syntaxPlace(err error) place {
 	var load *yaml.LoadError
 	if errors.As(err, &load) && load.Mark.Line > 0 {
-		return place{top.file, load.Mark.Line, load.Mark.Column}
+		return place{src.file, load.Mark.Line, load.Mark.Column}
 	}
-	return top
+	// The library gives no place for bytes that it cannot read at all.
+	at := place{src.file, 1, 1}
+	for rest := src.text; len(rest) > 0; {
+		r, size := utf8.DecodeRune(rest)
+		if r == utf8.RuneError && size == 1 || unicode.IsControl(r) && !strings.ContainsRune("\t\n\r\u0085", r) {
+			return at
+		}
+		if at.column++; r == '\n' {
+			at.line, at.column = at.line+1, 1
+		}
+		rest = rest[size:]
+	}
+	return place{src.file, 1, 1}
 }
 
 // isNull tells whether nothing was written. A quoted "null" is a string.
