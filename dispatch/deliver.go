@@ -56,9 +56,9 @@ func (e *Endpoint) attempt(d *delivery) (took time.Duration, ended bool) {
 	end := time.Now()
 	took = max(end.Sub(start), 1)
 	e.mindStop(&answer)
+	e.mindEndpoint(answer, end) // first of all: other slots are being filled meanwhile
 	d.note(answer)
 	e.watched.Attempted(d.ctx, d.record, d.outcome.Attempts, answer)
-	e.mindEndpoint(answer, end)
 
 	s := e.standing(d, end)
 	if panicked {
