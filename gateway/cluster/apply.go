@@ -18,9 +18,11 @@ var errSkipped = errors.New("left out, as the change that it needs failed")
 // the settings of a group all or none, and one that it refuses must not cost
 // the others. It goes on after a failure, but leaves out what would do harm
 // without the change that failed. The errors are joined, each says what was
-// refused, in the broker's words, and what to do.
+// refused, in the broker's words, and what to do. When Apply returns, a broker
+// shows what was changed.
 func (c *Cluster) Apply(ctx context.Context, plan []Change) error {
 	var errs []error
+	var done []Change
 	failed := make(map[string]bool)
 	for _, change := range plan {
 		err := errSkipped
@@ -32,10 +34,12 @@ func (c *Cluster) Apply(ctx context.Context, plan []Change) error {
 			errs = append(errs, explain(change, err))
 			continue
 		}
+		done = append(done, change)
 		c.log.LogAttrs(ctx, slog.LevelInfo, "cluster.changed",
 			slog.String("resource", change.Resource.String()), slog.String("name", change.Name),
 			slog.String("setting", change.Setting), slog.String("old", change.Old), slog.String("new", change.New))
 	}
+	c.settle(ctx, done)
 	return errors.Join(errs...)
 }
 

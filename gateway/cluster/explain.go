@@ -29,17 +29,29 @@ var brokerBounds = map[string]string{
 
 // explain says what was refused and what to do about it.
 func explain(c Change, err error) error {
-	doing := fmt.Sprintf("%s %s: set %s to %s", c.Resource, c.Name, c.Setting, orNone(c.New))
 	if advice := advice(c, err); advice != "" {
-		return fmt.Errorf("%s: %w; %s", doing, err, advice)
+		return fmt.Errorf("%s: %w; %s", c.doing(), err, advice)
 	}
-	return fmt.Errorf("%s: %w", doing, err)
+	return fmt.Errorf("%s: %w", c.doing(), err)
+}
+
+// doing is the change as something that is being done.
+func (c Change) doing() string {
+	switch {
+	case c.Resource == NewTopic:
+		return fmt.Sprintf("create topic %q", c.Name)
+	case c.Resource == StartOffsets:
+		return fmt.Sprintf("set the start of %s %q to %s", c.Resource, c.Name, c.New)
+	case c.New == "":
+		return fmt.Sprintf("clear %s of %s %q", c.Setting, c.Resource, c.Name)
+	}
+	return fmt.Sprintf("set %s of %s %q to %s", c.Setting, c.Resource, c.Name, c.New)
 }
 
 func advice(c Change, err error) string {
 	switch {
 	case errors.Is(err, errSkipped):
-		return fmt.Sprintf("mend %q first, then provision again", c.needs.String())
+		return fmt.Sprintf("first %s", c.needs.doing())
 	case denied(err):
 		return "grant " + operation(c)
 	case errors.Is(err, kerr.InvalidConfig) && c.unknown:

@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -115,12 +116,12 @@ func (c *Cluster) shareVersion(ctx context.Context) (feature, error) {
 // and any of them may come to write the dead letters. One that is down does
 // not write any.
 func (c *Cluster) brokerRules(ctx context.Context) (brokerRules, error) {
-	ids, err := c.brokers(ctx)
+	m, err := c.metadata(ctx, []string{})
 	if err != nil {
 		return brokerRules{}, err
 	}
-	names := make([]string, len(ids))
-	for i, id := range ids {
+	names := make([]string, len(m.brokers))
+	for i, id := range m.brokers {
 		names[i] = strconv.Itoa(int(id))
 	}
 	found, err := c.describe(ctx, kmsg.ConfigResourceTypeBroker, names, []string{brokerPrefix, brokerAutoCreate})
@@ -149,16 +150,17 @@ func (c *Cluster) brokerRules(ctx context.Context) (brokerRules, error) {
 
 // topic reads whether a topic exists and the settings that matter here.
 func (c *Cluster) topic(ctx context.Context, name string) (topic, error) {
-	details, err := c.topics(ctx, name)
+	m, err := c.metadata(ctx, []string{name})
 	if err != nil {
 		return topic{}, err
 	}
 	t := topic{name: name}
-	switch err := details[name].Err; {
+	meta, told := m.topics[name]
+	switch err := meta.err; {
+	case !told || missing(err):
+		return t, nil
 	case err == nil:
 		t.exists = true
-	case missing(err):
-		return t, nil
 	case denied(err):
 		t.err = err
 		return t, nil
@@ -186,14 +188,14 @@ func (c *Cluster) topic(ctx context.Context, name string) (topic, error) {
 // sources reads the greatest message of the topics that records come from.
 // What cannot be read is left out: it only feeds advice.
 func (c *Cluster) sources(ctx context.Context, topics []string) ([]topic, error) {
-	details, err := c.resolve(ctx, topics)
+	m, err := c.resolve(ctx, topics)
 	if denied(err) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	names := details.Names()
+	names := slices.Sorted(maps.Keys(m.topics))
 	found, err := c.describe(ctx, kmsg.ConfigResourceTypeTopic, names, []string{topicMaxMessage})
 	if err != nil {
 		return nil, fmt.Errorf("read the settings of the topics: %w", err)

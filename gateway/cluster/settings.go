@@ -111,11 +111,11 @@ func (s *Settings) fallBack(defaults map[string]value) {
 
 // groupDefaults reads one broker's defaults for share groups.
 func (c *Cluster) groupDefaults(ctx context.Context) (map[string]value, error) {
-	brokers, err := c.brokers(ctx)
+	m, err := c.metadata(ctx, []string{})
 	if err != nil {
 		return nil, err
 	}
-	id := strconv.Itoa(int(brokers[0]))
+	id := strconv.Itoa(int(m.brokers[0]))
 	found, err := c.describe(ctx, kmsg.ConfigResourceTypeBroker, []string{id},
 		[]string{"group." + groupLock, "group." + groupMaxDeliveries, "group." + groupMaxLocks})
 	if err != nil {

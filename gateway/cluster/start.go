@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -66,8 +65,8 @@ func (ps partitions) count() (n int) {
 // unpinned returns the partitions of topics that have no start offset in a
 // new group; none of a known group.
 func (c *Cluster) unpinned(ctx context.Context, group string, topics []string) (partitions, error) {
-	details, err := c.resolve(ctx, topics)
-	if err != nil || len(details) == 0 {
+	m, err := c.resolve(ctx, topics)
+	if err != nil || len(m.topics) == 0 {
 		return nil, err
 	}
 	isNew, err := c.isNew(ctx, group)
@@ -88,8 +87,8 @@ func (c *Cluster) unpinned(ctx context.Context, group string, topics []string) (
 		}
 	}
 	lacking := make(partitions)
-	for name, t := range details {
-		for _, p := range t.Partitions.Numbers() {
+	for name, t := range m.topics {
+		for _, p := range t.partitions {
 			if !has[name][p] {
 				lacking[name] = append(lacking[name], p)
 			}
@@ -132,67 +131,6 @@ func (c *Cluster) isNew(ctx context.Context, group string) (bool, error) {
 }
 
 var errShortAnswer = errors.New("the broker's answer lacks the group that was asked for")
-
-// startOffsets finds where start is in each of the partitions now. All of
-// them must be found: a group that is pinned in part would start the rest
-// elsewhere.
-func (c *Cluster) startOffsets(ctx context.Context, of partitions, start, isolation string) (kadm.Offsets, error) {
-	list, err := c.lister(start, isolation)
-	if err != nil {
-		return nil, err
-	}
-	names := make([]string, 0, len(of))
-	for name := range of {
-		names = append(names, name)
-	}
-	offsets := make(kadm.Offsets)
-	err = persist(ctx, func(ctx context.Context) error {
-		listed, err := list(ctx, names...)
-		if err != nil {
-			return err
-		}
-		for topic, ps := range of {
-			for _, p := range ps {
-				o, ok := listed.Lookup(topic, p)
-				switch {
-				case !ok: // deleted since
-					continue
-				case o.Err != nil:
-					return fmt.Errorf("partition %d of topic %q: %w", p, topic, o.Err)
-				}
-				offsets.AddOffset(topic, p, o.Offset, -1)
-			}
-		}
-		return nil
-	})
-	return offsets, err
-}
-
-type lister func(ctx context.Context, topics ...string) (kadm.ListedOffsets, error)
-
-func (c *Cluster) lister(start, isolation string) (lister, error) {
-	ago, isDuration := strings.CutPrefix(start, byDuration)
-	switch {
-	case isDuration:
-		d, err := parseISO8601(ago)
-		if err != nil {
-			return nil, fmt.Errorf("start %q: %w", start, err)
-		}
-		since := c.now().Add(-d).UnixMilli()
-		return func(ctx context.Context, topics ...string) (kadm.ListedOffsets, error) {
-			// A time before 1970 would be one of the protocol's special
-			// numbers; nothing was produced then.
-			return c.admin.ListOffsetsAfterMilli(ctx, max(since, 0), topics...)
-		}, nil
-	case start == startEarliest:
-		return c.admin.ListStartOffsets, nil
-	case start == startLatest && isolation == readCommitted:
-		return c.admin.ListCommittedOffsets, nil
-	case start == startLatest:
-		return c.admin.ListEndOffsets, nil
-	}
-	return nil, fmt.Errorf("start %q is none of latest, earliest, by_duration:PT1H", start)
-}
 
 // alterStart sets start offsets (AlterShareGroupOffsets), making the group if
 // there is none.
