@@ -36,8 +36,8 @@ func TestEveryDeployedFileIsYAML(t *testing.T) {
 		if err != nil || filepath.Ext(path) != ".yaml" {
 			return err
 		}
-		var any any
-		decode(t, path, readFile(t, path), &any)
+		var document any
+		decode(t, path, readFile(t, path), &document)
 		return nil
 	})
 	if err != nil {
