@@ -54,40 +54,45 @@ func unknownProtocol(protocol string) error {
 	return fmt.Errorf("OTLP protocol %q is not known; use %s or %s", protocol, protocolGRPC, protocolHTTP)
 }
 
-// bind makes a context that ends with its parent and also with the telemetry.
-type bind func(parent context.Context) (context.Context, context.CancelFunc)
+// lifetime runs an export no longer than the telemetry lives.
+type lifetime func(parent context.Context, export func(context.Context) error) error
 
-// bindTo is how Shutdown gets at exports that it did not start: the SDK runs
+// within is how Shutdown gets at exports that it did not start: the SDK runs
 // them on its own goroutines under its own contexts, so that one which hangs
 // would outlive Shutdown by the export's timeout, 10 s and more.
-func bindTo(life context.Context) bind {
-	return func(parent context.Context) (context.Context, context.CancelFunc) {
+func within(life context.Context) lifetime {
+	return func(parent context.Context, export func(context.Context) error) error {
 		ctx, cancel := context.WithCancel(parent)
+		defer cancel()
 		unhook := context.AfterFunc(life, cancel)
-		return ctx, func() { unhook(); cancel() }
+		defer unhook()
+		if life.Err() != nil {
+			return nil // what the SDK still has in its queue
+		}
+		err := export(ctx)
+		if life.Err() != nil {
+			return nil // cut short by Shutdown, whose error says so once
+		}
+		return err
 	}
 }
 
 // boundSpanExporter is an exporter of spans that Shutdown can cut short.
 type boundSpanExporter struct {
 	sdktrace.SpanExporter
-	bind bind
+	within lifetime
 }
 
 func (e boundSpanExporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
-	ctx, cancel := e.bind(ctx)
-	defer cancel()
-	return e.SpanExporter.ExportSpans(ctx, spans)
+	return e.within(ctx, func(ctx context.Context) error { return e.SpanExporter.ExportSpans(ctx, spans) })
 }
 
 // boundMetricExporter is an exporter of metrics that Shutdown can cut short.
 type boundMetricExporter struct {
 	sdkmetric.Exporter
-	bind bind
+	within lifetime
 }
 
 func (e boundMetricExporter) Export(ctx context.Context, rm *metricdata.ResourceMetrics) error {
-	ctx, cancel := e.bind(ctx)
-	defer cancel()
-	return e.Exporter.Export(ctx, rm)
+	return e.within(ctx, func(ctx context.Context) error { return e.Exporter.Export(ctx, rm) })
 }

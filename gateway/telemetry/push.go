@@ -15,7 +15,7 @@ import (
 // pushMetrics sends what /metrics shows to the exporter that the environment
 // asks for, every OTEL_METRIC_EXPORT_INTERVAL (60 s). Counters are cumulative:
 // the bridge knows no other temporality.
-func (t *Telemetry) pushMetrics(ctx context.Context, res *resource.Resource, bind bind, logger *slog.Logger) error {
+func (t *Telemetry) pushMetrics(ctx context.Context, res *resource.Resource, life lifetime, logger *slog.Logger) error {
 	name := exporter(metrics, logger)
 	if name == exporterNone {
 		return nil
@@ -31,7 +31,7 @@ func (t *Telemetry) pushMetrics(ctx context.Context, res *resource.Resource, bin
 	}
 	bridge := prometheusbridge.NewMetricProducer(prometheusbridge.WithGatherer(t.instruments))
 	reader := sdkmetric.NewPeriodicReader(
-		boundMetricExporter{Exporter: exporter, bind: bind},
+		boundMetricExporter{Exporter: exporter, within: life},
 		sdkmetric.WithProducer(producer{bridge}),
 	)
 	provider := sdkmetric.NewMeterProvider(sdkmetric.WithResource(res), sdkmetric.WithReader(reader))

@@ -78,12 +78,12 @@ func New(ctx context.Context, opts Options) (*Telemetry, error) {
 	}
 
 	res := newResource(ctx, opts, logger)
-	bind := bindTo(exporting)
-	if err := t.exportTraces(ctx, res, bind, logger); err != nil {
+	life := within(exporting)
+	if err := t.exportTraces(ctx, res, life, logger); err != nil {
 		cut()
 		return nil, fmt.Errorf("set up the exporter of traces: %w; check the OTEL_* variables", err)
 	}
-	if err := t.pushMetrics(ctx, res, bind, logger); err != nil {
+	if err := t.pushMetrics(ctx, res, life, logger); err != nil {
 		// What was built already must not be left running.
 		return nil, errors.Join(
 			fmt.Errorf("set up the exporter of metrics: %w; check the OTEL_* variables", err),

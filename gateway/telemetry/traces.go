@@ -15,7 +15,7 @@ import (
 // exporter of traces. Spans wait in a queue that never blocks: when a
 // collector is too slow for it, spans are dropped, records are not held up.
 // OTEL_BSP_* set its size and times, OTEL_TRACES_SAMPLER what is sampled.
-func (t *Telemetry) exportTraces(ctx context.Context, res *resource.Resource, bind bind, logger *slog.Logger) error {
+func (t *Telemetry) exportTraces(ctx context.Context, res *resource.Resource, life lifetime, logger *slog.Logger) error {
 	name := exporter(traces, logger)
 	if name == exporterNone {
 		return nil
@@ -26,7 +26,7 @@ func (t *Telemetry) exportTraces(ctx context.Context, res *resource.Resource, bi
 	}
 	provider := sdktrace.NewTracerProvider(
 		sdktrace.WithResource(res),
-		sdktrace.WithBatcher(boundSpanExporter{SpanExporter: exporter, bind: bind}),
+		sdktrace.WithBatcher(boundSpanExporter{SpanExporter: exporter, within: life}),
 	)
 	t.tracerProvider = provider
 	t.stops = append(t.stops, stop{name: "traces", run: provider.Shutdown})
