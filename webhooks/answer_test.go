@@ -29,23 +29,25 @@ func TestAnswerBodiesDecideNothing(t *testing.T) {
 		"as long as read":  {"Content-Length: 65536\r\n\r\n" + strings.Repeat("x", maxBody), strings.Repeat("x", maxExcerpt), true},
 		"no gzip":          {"Content-Encoding: gzip\r\nContent-Length: 2\r\n\r\nok", "", false},
 	} {
-		url := serveTCP(t, func(c net.Conn, n int) {
+		t.Run(name, func(t *testing.T) {
+			url := serveTCP(t, func(c net.Conn, n int) {
+				for range 2 {
+					readRequest(c)
+					_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\n"+test.answer)
+					if !test.reused {
+						return
+					}
+				}
+			})
+			e := newEndpoint(t, url, nil)
 			for range 2 {
-				readRequest(c)
-				_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\n"+test.answer)
-				if !test.reused {
-					return
+				result := post(t, e, message())
+				want(t, result, Accept, ReasonOK, http.StatusOK)
+				if string(result.Excerpt) != test.excerpt {
+					t.Errorf("excerpt %.40q", result.Excerpt)
 				}
 			}
 		})
-		e := newEndpoint(t, url, nil)
-		for range 2 {
-			result := post(t, e, message())
-			want(t, result, Accept, ReasonOK, http.StatusOK)
-			if string(result.Excerpt) != test.excerpt {
-				t.Errorf("%s: excerpt %.40q", name, result.Excerpt)
-			}
-		}
 	}
 }
 

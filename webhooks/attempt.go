@@ -54,7 +54,8 @@ type exchange struct {
 	// conn is the HTTP/1.1 connection that the request went out on last, nil
 	// for HTTP/2. net/http repeats a request on a new connection if an idle one
 	// turns out to be dead.
-	conn *answerConn
+	conn   *answerConn
+	reused bool
 }
 
 func (x *exchange) run(transport *http.Transport, header http.Header, value []byte) Result {
@@ -66,7 +67,7 @@ func (x *exchange) run(transport *http.Transport, header http.Header, value []by
 	defer timer.Stop()
 
 	x.trace.GotConn = x.gotConn
-	answer, err := transport.RoundTrip(x.endpoint.request(httptrace.WithClientTrace(ctx, &x.trace), header, value))
+	answer, err := x.send(httptrace.WithClientTrace(ctx, &x.trace), transport, header, value)
 	if err != nil {
 		return x.failed(ctx, err)
 	}
@@ -76,9 +77,35 @@ func (x *exchange) run(transport *http.Transport, header http.Header, value []by
 	return result
 }
 
+// send sends the request, again if it took a connection that was dead already.
+func (x *exchange) send(ctx context.Context, transport *http.Transport, header http.Header, value []byte) (*http.Response, error) {
+	for {
+		x.conn, x.reused = nil, false
+		answer, err := transport.RoundTrip(x.endpoint.request(ctx, header, value))
+		if err == nil || !x.stale() || ctx.Err() != nil || x.endpoint.lifetime.Err() != nil {
+			return answer, err
+		}
+	}
+}
+
+// stale says whether the request took an idle connection and no byte came back
+// on it. Endpoints close idle connections when they like, and a POST may be on its
+// way to one: the commonest of all failures, and none of the endpoint's. net/http
+// repeats such a request itself if it has an idempotency-key, but not if the body
+// is so large that the connection breaks while it is written (it takes that for a
+// fault of the body). Each round uses up an idle connection, so they end.
+func (x *exchange) stale() bool {
+	if x.conn == nil || !x.reused {
+		return false
+	}
+	received, _ := x.conn.answered()
+	return received == 0
+}
+
 // gotConn is called before the request is written, by the goroutine of run.
 func (x *exchange) gotConn(info httptrace.GotConnInfo) {
 	x.conn, _ = info.Conn.(*answerConn)
+	x.reused = info.Reused
 	if x.conn != nil {
 		x.conn.begin()
 	}
@@ -122,9 +149,12 @@ func (e *Endpoint) classify(status int, header http.Header) Result {
 	return Classify(status, header, e.answers, e.options.Now())
 }
 
-// request is the POST. Its body can be had again: net/http repeats a request
-// with an idempotency-key on a new connection when the idle one it took turns out to
-// have been closed, which is the commonest of all failures.
+// request is the POST. Its body can be had again, which net/http needs to repeat
+// the request on another connection.
+//
+// The body is a bytes.Reader in a NopCloser and never a type of our own: net/http
+// knows these to be in memory, and writes header and body together. It is never
+// reused, as the transport may read it after the attempt has ended.
 func (e *Endpoint) request(ctx context.Context, header http.Header, value []byte) *http.Request {
 	r := e.template.WithContext(ctx)
 	r.Header = header
@@ -134,20 +164,7 @@ func (e *Endpoint) request(ctx context.Context, header http.Header, value []byte
 		return r
 	}
 	r.ContentLength = int64(len(value))
-	r.Body = newRequestBody(value)
-	r.GetBody = func() (io.ReadCloser, error) { return newRequestBody(value), nil }
+	r.Body = io.NopCloser(bytes.NewReader(value))
+	r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(value)), nil }
 	return r
 }
-
-// requestBody reads a value that it shares with everyone. It is never reused:
-// the transport may read it after the attempt has ended.
-type requestBody struct{ bytes.Reader }
-
-func newRequestBody(value []byte) *requestBody {
-	body := &requestBody{}
-	body.Reset(value)
-	return body
-}
-
-// Close is for net/http.
-func (*requestBody) Close() error { return nil }

@@ -205,7 +205,7 @@ func TestCausesHoldNoSecrets(t *testing.T) {
 		"http://no-such-host.invalid/s3cret?s3cret",
 		"http://169.254.169.254/s3cret?s3cret",
 		serveTCP(t, func(c net.Conn, _ int) { reset(c) }) + "/s3cret?s3cret",
-		serveTCP(t, answer2("nonsense\r\n\r\n")) + "/s3cret?s3cret",
+		serveTCP(t, func(c net.Conn, _ int) { answer("nonsense\r\n\r\n")(c) }) + "/s3cret?s3cret",
 	} {
 		e := newEndpoint(t, url, func(o *Options) { o.Headers = map[string]string{"authorization": "s3cret"} })
 		result := post(t, e, message())
