@@ -156,6 +156,19 @@ var ended = func() context.Context {
 	return ctx
 }()
 
+// until is a context that ends with stop, or after timeout.
+func until(stop <-chan struct{}, timeout time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	go func() {
+		select {
+		case <-stop:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
+}
+
 // unanswered looks after batches without an answer and ledgers that an error
 // has closed, and says whether there are any.
 func (m *member) unanswered() bool {
@@ -183,7 +196,7 @@ func (m *member) unanswered() bool {
 // reopen waits until kgo has answered everything, so that no late answer is
 // taken for one to a newer batch, and opens the ledgers.
 func (m *member) reopen() {
-	ctx, cancel := context.WithTimeout(context.Background(), min(reopenWait, m.group.Lock()/4))
+	ctx, cancel := until(m.group.quit, min(reopenWait, m.group.Lock()/4))
 	defer cancel()
 	_ = m.client.FlushAcks(ctx) // in vain where a broker is down: then its partitions are not ours any more
 	m.group.mu.Lock()

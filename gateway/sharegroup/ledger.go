@@ -90,9 +90,22 @@ func (g *Group) acknowledge(r *Record, a Acknowledgement, done func(error)) {
 func (g *Group) drop(r *Record) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if r.decided == 0 {
-		g.remove(r)
+	if r.decided != 0 || r.gone {
+		return
 	}
+	g.remove(r)
+	if r.lapsed || !time.Now().Before(r.deadline) || g.leaving {
+		return
+	}
+	// Handed out again between the caller's look and this call: the new
+	// acquisition is a delivery of its own.
+	again := &Record{
+		group: g, first: r.first, Expression: r.Expression, TopicID: r.TopicID,
+		acquired: time.Now(), member: r.member, handle: r.handle, count: r.count, deadline: r.deadline,
+	}
+	g.held[again.key()] = again
+	g.arrived = append(g.arrived, again)
+	g.wake()
 }
 
 // remove lets go of a record. g.mu is held.

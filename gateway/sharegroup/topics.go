@@ -1,7 +1,6 @@
 package sharegroup
 
 import (
-	"context"
 	"fmt"
 	"regexp"
 	"strings"
@@ -82,8 +81,12 @@ func (t matcher) expression(topic string) string {
 	return found
 }
 
-// metadataWait is the pause between requests for metadata that fail.
-const metadataWait = 200 * time.Millisecond
+const (
+	// metadataTimeout bounds one request for metadata.
+	metadataTimeout = 5 * time.Second
+	// metadataWait is the pause between requests that fail.
+	metadataWait = 200 * time.Millisecond
+)
 
 // knowTopics learns the IDs of topics that a batch shows for the first time.
 // It is asked after the records were fetched: a topic made again since then
@@ -140,7 +143,7 @@ type topicMeta struct {
 
 // topicMetadata asks the cluster for topics by name.
 func (m *member) topicMetadata(topics []string) (map[string]topicMeta, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := until(m.group.stop, metadataTimeout)
 	defer cancel()
 	req := kmsg.NewPtrMetadataRequest()
 	req.AllowAutoTopicCreation = false
@@ -278,3 +281,6 @@ func (m *member) lookForTopics() {
 	}
 	m.health.setMissing(missing)
 }
+
+// Expression is the entry of Options.Topics that a topic belongs to.
+func (g *Group) Expression(topic string) string { return g.topics.expression(topic) }

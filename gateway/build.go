@@ -1,0 +1,133 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strings"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/sharehook/sharehook/config"
+	"github.com/sharehook/sharehook/dispatch"
+	"github.com/sharehook/sharehook/gateway/cluster"
+	"github.com/sharehook/sharehook/gateway/sharegroup"
+	"github.com/sharehook/sharehook/webhooks"
+)
+
+// wishes are what the file asks of the cluster for an endpoint.
+func wishes(c config.Endpoint) cluster.Wishes {
+	return cluster.Wishes{
+		Endpoint:        c.Name,
+		Group:           c.ShareGroup.Name,
+		Topics:          c.Topics,
+		Start:           c.ShareGroup.Start,
+		Isolation:       c.ShareGroup.Isolation,
+		Lock:            c.ShareGroup.Lock,
+		MaxDeliveries:   c.ShareGroup.MaxDeliveries,
+		MaxRecordLocks:  c.ShareGroup.MaxRecordLocks,
+		DeadLetterBy:    c.DeadLetter.By,
+		DeadLetterTopic: c.DeadLetter.Topic,
+		CopyRecord:      c.DeadLetter.CopyRecord,
+	}
+}
+
+// dialer is what tests put in the place of the network.
+type dialer func(ctx context.Context, network, address string) (net.Conn, error)
+
+// webhookOptions say how an endpoint is reached.
+func webhookOptions(c config.Endpoint, version string, dial dialer) (webhooks.Options, error) {
+	status, err := webhooks.ParseStatusMap(c.Status.Accept, c.Status.Release, c.Status.Reject)
+	if err != nil {
+		return webhooks.Options{}, fmt.Errorf("status: %w", err)
+	}
+	o := webhooks.Options{
+		Name:    c.Name,
+		URL:     c.URL,
+		Timeout: c.Timeout,
+		Headers: c.Headers,
+		Forward: &webhooks.ForwardRules{
+			Include: c.ForwardHeaders.Include,
+			Exclude: c.ForwardHeaders.Exclude,
+			Prefix:  c.ForwardHeaders.Prefix,
+		},
+		ContentType:   c.ContentType,
+		Status:        status,
+		HonourAction:  c.HonourAction,
+		MaxRetryAfter: c.Retry.MaxRetryAfter,
+		Concurrency:   c.Concurrency,
+		Version:       version,
+		Dial:          dial,
+	}
+	if c.TLS != nil {
+		if o.TLS, err = tlsConfig(*c.TLS); err != nil {
+			return webhooks.Options{}, fmt.Errorf("tls: %w", err)
+		}
+	}
+	return o, nil
+}
+
+// window says how many records are acquired, by whom and when.
+type window struct {
+	fetchRecords int // the most that one fetch brings
+	fetches      int // fetches at a time of one member
+	maxHeld      int // the most that dispatch holds
+}
+
+const (
+	// fewBrokers is up to how many brokers each gets a fetch of its own,
+	// whether it leads a partition now or may after the next move.
+	fewBrokers = 6
+	// mostFetched bounds a fetch: more brings nothing.
+	mostFetched = 500
+)
+
+// acquisition divides what may be held ahead between our own buffer and the
+// fetches under way. Fetches are dear for the broker and should be few and
+// large, but what they bring while no slot is free pays a delivery if the
+// process dies. So all fetches at a time bring half of what may be held ahead,
+// and dispatch asks for more when half of it is used up.
+func acquisition(c config.Endpoint, leading, brokers int) window {
+	w := window{fetches: max(1, leading, min(brokers, fewBrokers))}
+	ahead := c.ReadAhead.Records
+	if c.ReadAhead.Auto {
+		ahead = c.Concurrency
+	}
+	w.fetchRecords = min(max(1, ahead/2/w.fetches/c.Members), mostFetched)
+	// What fetches bring beyond the room that dispatch has waits in the share
+	// group's hands. It counts as held.
+	beyond := w.fetchRecords * w.fetches * c.Members
+	w.maxHeld = max(min(c.Concurrency, c.MaxHeld), c.MaxHeld-beyond)
+	return w
+}
+
+func shareGroupOptions(c config.Endpoint, w window, client []kgo.Opt) sharegroup.Options {
+	return sharegroup.Options{
+		Group:             c.ShareGroup.Name,
+		Topics:            c.Topics,
+		Client:            client,
+		Members:           c.Members,
+		FetchRecords:      w.fetchRecords,
+		ConcurrentFetches: w.fetches,
+	}
+}
+
+func dispatchOptions(c config.Endpoint, w window) dispatch.Options {
+	return dispatch.Options{
+		Concurrency:   c.Concurrency,
+		MaxHeld:       w.maxHeld,
+		ReadAhead:     c.ReadAhead.Records,
+		ReadAheadAuto: c.ReadAhead.Auto,
+		Retry: dispatch.Retry{
+			Attempts:            c.Retry.Attempts,
+			InitialInterval:     c.Retry.InitialInterval,
+			Multiplier:          c.Retry.Multiplier,
+			RandomizationFactor: c.Retry.RandomizationFactor,
+			MaxInterval:         c.Retry.MaxInterval,
+			MaxElapsedTime:      c.Retry.MaxElapsedTime,
+		},
+	}
+}
+
+// isExpression says whether an entry of topics is a regular expression.
+func isExpression(topic string) bool { return strings.HasPrefix(topic, "^") }

@@ -1,0 +1,247 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/sharehook/sharehook/config"
+	"github.com/sharehook/sharehook/dispatch"
+	"github.com/sharehook/sharehook/gateway/cluster"
+	"github.com/sharehook/sharehook/gateway/sharegroup"
+	"github.com/sharehook/sharehook/gateway/telemetry"
+	"github.com/sharehook/sharehook/webhooks"
+)
+
+const (
+	// askWait bounds the questions to the cluster before an endpoint runs.
+	askWait = 15 * time.Second
+	// Back-off between two tries to get an endpoint running.
+	minTryAgain = time.Second
+	maxTryAgain = 15 * time.Second
+	// watchEvery is how often a running endpoint's settings are looked at:
+	// Kafka accepts every wrong dead-letter set-up without a word.
+	watchEvery = time.Minute
+	// lagEvery is how often the lag is asked for.
+	lagEvery = 15 * time.Second
+	// killedLeave is the time to give back records after a hard stop.
+	killedLeave = 300 * time.Millisecond
+)
+
+// endpoint is one endpoint of the configuration, running or on its way there.
+type endpoint struct {
+	cfg     config.Endpoint
+	parts   *parts
+	hook    *webhooks.Endpoint
+	metrics *telemetry.EndpointMetrics
+	log     *slog.Logger
+
+	stopped chan struct{} // closed by stop
+	times   stopTimes     // written before stopped is closed
+	limit   atomic.Int32  // the group's delivery limit, 0: not known
+	lock    atomic.Int64  // the length of its lock in nanoseconds, 0: not known
+	lag     atomic.Pointer[map[string]int64]
+	held    atomic.Pointer[sharegroup.Group]
+	running atomic.Pointer[dispatch.Endpoint]
+
+	mu     sync.Mutex
+	reason string // why it does not run; empty: it does
+	paused bool   // by us, as its dead letters would be lost
+}
+
+// stopTimes bound a drain: attempts finish until one, the group is left until
+// the other.
+type stopTimes struct{ attempts, leave context.Context } //nolint:containedctx // two deadlines, handed over once
+
+func newEndpoint(cfg config.Endpoint, p *parts) (*endpoint, error) {
+	o, err := webhookOptions(cfg, p.version, p.dial)
+	if err != nil {
+		return nil, fmt.Errorf("endpoint %q: %w", cfg.Name, err)
+	}
+	e := &endpoint{
+		cfg:     cfg,
+		parts:   p,
+		metrics: p.telemetry.Endpoint(cfg.Name, cfg.Topics...),
+		log:     p.log.With("endpoint", cfg.Name),
+		stopped: make(chan struct{}),
+		reason:  "starting",
+	}
+	o.Tracer = p.telemetry.TracerProvider().Tracer(scope)
+	o.Propagator = p.telemetry.Propagator()
+	o.CountDropped = e.metrics.HeadersDropped
+	if e.hook, err = webhooks.New(o); err != nil {
+		e.metrics.Close()
+		return nil, fmt.Errorf("endpoint %q: %w", cfg.Name, err)
+	}
+	e.gauges()
+	return e, nil
+}
+
+// gauges says what a scrape is answered.
+func (e *endpoint) gauges() {
+	e.metrics.SetHeld(func() int64 {
+		if g := e.held.Load(); g != nil {
+			return int64(g.Held())
+		}
+		return 0
+	})
+	e.metrics.SetInFlight(func() int64 {
+		if d := e.running.Load(); d != nil {
+			return int64(d.Stats().InFlight)
+		}
+		return 0
+	})
+	e.metrics.SetBreakerState(func() telemetry.BreakerState {
+		if d := e.running.Load(); d != nil && d.Paused() {
+			return telemetry.BreakerPaused
+		}
+		return telemetry.BreakerClosed
+	})
+	e.metrics.SetLag(func() map[string]int64 {
+		if lag := e.lag.Load(); lag != nil {
+			return *lag
+		}
+		return nil
+	})
+}
+
+// close lets go of everything. The endpoint has stopped.
+func (e *endpoint) close() {
+	e.hook.Close()
+	e.metrics.Close()
+}
+
+// stop drains the endpoint within these times. It is called once.
+func (e *endpoint) stop(t stopTimes) {
+	e.times = t
+	close(e.stopped)
+}
+
+// run keeps the endpoint going until it is stopped, or killed by the end of
+// ctx. Whatever is missing is waited for.
+func (e *endpoint) run(ctx context.Context) {
+	wait := minTryAgain
+	for {
+		w, err := e.prepare(ctx)
+		if err == nil {
+			wait = minTryAgain
+			if err = e.deliver(ctx, w); err == nil {
+				return
+			}
+		}
+		if e.setReason(err.Error()) {
+			e.log.Warn("endpoint does not run: trying again", "reason", err)
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+			wait = min(2*wait, maxTryAgain)
+		case <-e.stopped:
+			timer.Stop()
+			return
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		}
+	}
+}
+
+// prepare makes sure that the endpoint may run, and pins the start of a new
+// group, all before the first join.
+func (e *endpoint) prepare(ctx context.Context) (window, error) {
+	ctx, cancel := context.WithTimeout(ctx, askWait)
+	defer cancel()
+	go func() { // a stop does not wait for answers
+		select {
+		case <-e.stopped:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	want := wishes(e.cfg)
+	if err := e.checkDeadLetters(ctx, want); err != nil {
+		return window{}, err
+	}
+	settings, err := e.readSettings(ctx, want)
+	if err != nil {
+		return window{}, err
+	}
+	if err := e.pinStart(ctx, want, settings); err != nil {
+		return window{}, err
+	}
+	leading, brokers, err := e.parts.cluster.Leaders(ctx, want.Topics)
+	if err != nil {
+		return window{}, err
+	}
+	return acquisition(e.cfg, leading, brokers), nil
+}
+
+// checkDeadLetters is an error if rejected records would be lost.
+func (e *endpoint) checkDeadLetters(ctx context.Context, want cluster.Wishes) error {
+	findings, err := e.parts.cluster.CheckDeadLetters(ctx, want)
+	if err != nil {
+		return err
+	}
+	var faults []error
+	for _, f := range findings {
+		if f.Level == cluster.Fault {
+			faults = append(faults, errors.New(f.String()))
+			continue
+		}
+		if e.parts.once.first(e.cfg.Name + f.String()) {
+			e.log.Warn("dead letters: "+f.Problem, "level", f.Level.String(), "remedy", f.Remedy)
+		}
+	}
+	if len(faults) > 0 {
+		return fmt.Errorf("dead letters would be lost: %w", errors.Join(faults...))
+	}
+	return nil
+}
+
+// readSettings learns the group's delivery limit and says what is otherwise
+// than the file wishes. It changes nothing.
+func (e *endpoint) readSettings(ctx context.Context, want cluster.Wishes) (cluster.Settings, error) {
+	settings, err := e.parts.cluster.Settings(ctx, want.Group)
+	if err != nil {
+		return settings, err
+	}
+	e.limit.Store(int32(settings.MaxDeliveries))
+	e.lock.Store(int64(settings.Lock))
+	for _, d := range cluster.Compare(want, settings) {
+		if e.parts.once.first(e.cfg.Name + d.Text) {
+			e.log.Warn("share group: "+d.Text, "setting", d.Setting, "wish", d.Wish, "have", d.Have)
+		}
+	}
+	return settings, nil
+}
+
+// pinStart pins the start of a new group, so that nothing is missed while it
+// joins. A group whose reset is earliest misses nothing: it was provisioned,
+// and what it has no offsets for came later.
+func (e *endpoint) pinStart(ctx context.Context, want cluster.Wishes, have cluster.Settings) error {
+	if have.OffsetReset == config.StartEarliest {
+		return nil
+	}
+	pinned, err := e.parts.cluster.PinStart(ctx, want.Group, want.Topics, want.Start, want.Isolation)
+	if err != nil {
+		return err
+	}
+	if pinned {
+		e.log.Info("start of the share group is pinned", "share_group", want.Group, "start", want.Start)
+	}
+	return nil
+}
+
+// setReason notes why the endpoint does not run, "" if it does, and says
+// whether that is news.
+func (e *endpoint) setReason(reason string) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	news := e.reason != reason
+	e.reason = reason
+	return news
+}

@@ -1,0 +1,101 @@
+package gateway
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/sasl"
+	"github.com/twmb/franz-go/pkg/sasl/plain"
+	"github.com/twmb/franz-go/pkg/sasl/scram"
+
+	"github.com/sharehook/sharehook/config"
+)
+
+// kafkaOptions are the options that every client of the cluster has.
+func kafkaOptions(c config.Kafka, version string, log *slog.Logger) ([]kgo.Opt, error) {
+	opts := []kgo.Opt{
+		kgo.SeedBrokers(c.Brokers...),
+		kgo.ClientID(c.ClientID),
+		kgo.SoftwareNameAndVersion("sharehook", version),
+		kgo.WithLogger(kafkaLog{log}),
+	}
+	if c.TLS != nil {
+		cfg, err := tlsConfig(*c.TLS)
+		if err != nil {
+			return nil, fmt.Errorf("kafka.tls: %w", err)
+		}
+		opts = append(opts, kgo.DialTLSConfig(cfg))
+	}
+	if c.SASL != nil {
+		mechanism, err := saslMechanism(*c.SASL)
+		if err != nil {
+			return nil, fmt.Errorf("kafka.sasl: %w", err)
+		}
+		opts = append(opts, kgo.SASL(mechanism))
+	}
+	return opts, nil
+}
+
+func saslMechanism(c config.SASL) (sasl.Mechanism, error) {
+	user, pass := c.Username, c.Password.Reveal()
+	switch c.Mechanism {
+	case config.SASLPlain:
+		return plain.Auth{User: user, Pass: pass}.AsMechanism(), nil
+	case config.SASLScramSHA256:
+		return scram.Auth{User: user, Pass: pass}.AsSha256Mechanism(), nil
+	case config.SASLScramSHA512:
+		return scram.Auth{User: user, Pass: pass}.AsSha512Mechanism(), nil
+	default:
+		return nil, fmt.Errorf("mechanism %q is not known", c.Mechanism)
+	}
+}
+
+// tlsConfig reads the files that a TLS section names.
+func tlsConfig(c config.TLS) (*tls.Config, error) {
+	cfg := &tls.Config{
+		MinVersion:         tls.VersionTLS12,
+		ServerName:         c.ServerName,
+		InsecureSkipVerify: c.InsecureSkipVerify, //nolint:gosec // what the file asks for, in so many words
+	}
+	if c.CAFile != "" {
+		pem, err := os.ReadFile(c.CAFile)
+		if err != nil {
+			return nil, fmt.Errorf("ca_file: %w", err)
+		}
+		cfg.RootCAs = x509.NewCertPool()
+		if !cfg.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("ca_file: %s holds no certificate in PEM", c.CAFile)
+		}
+	}
+	switch {
+	case c.CertFile != "" && c.KeyFile != "":
+		cert, err := tls.LoadX509KeyPair(c.CertFile, c.KeyFile)
+		if err != nil {
+			return nil, fmt.Errorf("cert_file and key_file: %w", err)
+		}
+		cfg.Certificates = []tls.Certificate{cert}
+	case c.CertFile != "" || c.KeyFile != "":
+		return nil, errors.New("cert_file and key_file belong together; give both or none")
+	}
+	return cfg, nil
+}
+
+// kafkaLog lets kgo's warnings through.
+type kafkaLog struct{ log *slog.Logger }
+
+// Level is the lowest level that kgo logs at.
+func (kafkaLog) Level() kgo.LogLevel { return kgo.LogLevelWarn }
+
+// Log writes one of kgo's lines.
+func (k kafkaLog) Log(level kgo.LogLevel, msg string, keyvals ...any) {
+	to := slog.LevelWarn
+	if level == kgo.LogLevelError {
+		to = slog.LevelError
+	}
+	k.log.Log(backgroundContext, to, "kafka client: "+msg, keyvals...)
+}
