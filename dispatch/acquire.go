@@ -28,11 +28,16 @@ func (e *Endpoint) acquire(ctx, work context.Context) error {
 // that ends when they are not wanted any more. Room is 0 when they never will
 // be again.
 func (e *Endpoint) awaitRoom(ctx context.Context) (room int, ask context.Context, done context.CancelFunc) {
-	for ctx.Err() == nil && !e.draining.Load() {
+	for ctx.Err() == nil {
 		e.mu.Lock()
+		// All under one lock: a drain or pause that comes after the look at
+		// it finds either the Acquire that it has to stop, or the sleeper
+		// that it has to wake.
+		if e.draining.Load() {
+			e.mu.Unlock()
+			break
+		}
 		if room := e.roomLocked(); room > 0 {
-			// Under the same lock as the look at the room: a pause or drain
-			// from here on finds the Acquire that it has to stop.
 			ask, done := context.WithCancel(ctx)
 			e.stopAsk = done
 			e.mu.Unlock()

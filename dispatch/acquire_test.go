@@ -65,8 +65,13 @@ func TestPaceAhead(t *testing.T) {
 		took time.Duration
 		want int
 	}{
-		{0, 64}, {5 * time.Millisecond, 64}, {time.Second, 64}, {2 * time.Second, 32},
-		{10 * time.Second, 6}, {64 * time.Second, 1}, {65 * time.Second, 0},
+		{0, 64},
+		{5 * time.Millisecond, 64},
+		{time.Second, 64},
+		{2 * time.Second, 32},
+		{10 * time.Second, 6},
+		{64 * time.Second, 1},
+		{65 * time.Second, 0},
 	} {
 		var p pace
 		if got := p.ahead(64); got != 0 {

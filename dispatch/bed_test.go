@@ -210,7 +210,7 @@ func (b *bed) note(r Record, format string, args ...any) {
 
 func (b *bed) Started(ctx context.Context, _ Record) context.Context { return ctx }
 
-func (b *bed) Attempted(_ context.Context, r Record, n int, a Answer) {}
+func (b *bed) Attempted(context.Context, Record, int, Answer) {}
 
 func (b *bed) Waiting(_ context.Context, r Record, w Wait) { b.note(r, "waits %v %s", w.For, w.Cause) }
 

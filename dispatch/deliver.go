@@ -10,10 +10,8 @@ import (
 // belong to whoever has it in hand: the goroutine that took it out of a queue,
 // or, while it is in one, whoever holds Endpoint.mu.
 type delivery struct {
-	record Record
-	// ctx is kept here because a delivery passes from goroutine to goroutine
-	// and no call lasts as long as it does.
-	ctx      context.Context
+	record   Record
+	ctx      context.Context //nolint:containedctx // no call lasts as long as a delivery: it passes from goroutine to goroutine
 	acquired time.Time
 	deadline time.Time // acquired + MaxElapsedTime
 	due      time.Time // end of the latest wait; zero if it never waited
@@ -46,6 +44,8 @@ func (e *Endpoint) attempt(d *delivery) (took time.Duration, ended bool) {
 	switch {
 	case d.record.Lapsed():
 		return 0, e.follow(d, e.policy.onLapse(e.standing(d, start)))
+	case e.draining.Load(): // begun while d was on its way to this worker
+		return 0, e.follow(d, e.policy.onDrain(e.standing(d, start)))
 	case d.outcome.Attempts > 0 && start.After(d.deadline):
 		// It was due in time but found no free slot. One that was never tried
 		// is: each delivery comes to an attempt.
@@ -71,7 +71,7 @@ func (e *Endpoint) attempt(d *delivery) (took time.Duration, ended bool) {
 func (e *Endpoint) post(d *delivery, n int) (a Answer, panicked bool) {
 	defer func() {
 		if p := recover(); p != nil {
-			logPanic(d.ctx, e.o.Logger, "attempt panicked", p)
+			logPanic(d.ctx, e.o.Logger, "attempt", p)
 			a = Answer{Verdict: VerdictRelease, Reason: ReasonInternal, Cause: fmt.Errorf("attempt %d panicked", n)}
 			panicked = true
 		}

@@ -3,6 +3,8 @@ package dispatch
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -203,5 +205,27 @@ func TestDrainBeforeRun(t *testing.T) {
 	}
 	if err := e.Run(t.Context()); err == nil {
 		t.Error("second Run: no error")
+	}
+}
+
+// A drain that meets the acquiring goroutine at any point of its loop ends it.
+func TestDrainAtAnyMoment(t *testing.T) {
+	t.Parallel()
+	for range 500 {
+		e, err := New(Options{Concurrency: 1, Source: endless{}, Attempter: &instant{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ran := make(chan error, 1)
+		go func() { ran <- e.Run(context.Background()) }()
+		for range rand.N(100) {
+			runtime.Gosched()
+		}
+		if err := e.Drain(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-ran; err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -36,7 +36,7 @@ func (e *Endpoint) writeLetter(d *delivery) (ended bool) {
 func (e *Endpoint) save(d *delivery) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			logPanic(d.ctx, e.o.Logger, "writing a dead letter panicked", p)
+			logPanic(d.ctx, e.o.Logger, "dead letter", p)
 			err = errLetterPanicked
 		}
 	}()

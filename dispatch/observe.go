@@ -41,12 +41,12 @@ func (w watched) Finished(ctx context.Context, r Record, o Outcome, err error) {
 // survive is to be deferred.
 func (w watched) survive(ctx context.Context) {
 	if p := recover(); p != nil {
-		logPanic(ctx, w.log, "observer panicked", p)
+		logPanic(ctx, w.log, "observer", p)
 	}
 }
 
 // logPanic must be called by the deferred function, while the stack is that
 // of the panic.
-func logPanic(ctx context.Context, log *slog.Logger, what string, p any) {
-	log.ErrorContext(ctx, what, "panic", p, "stack", string(debug.Stack()))
+func logPanic(ctx context.Context, log *slog.Logger, where string, p any) {
+	log.ErrorContext(ctx, "panic survived", "where", where, "panic", p, "stack", string(debug.Stack()))
 }

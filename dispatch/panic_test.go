@@ -71,13 +71,15 @@ func TestObserverPanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		source := &fakeSource{fed: make(chan struct{}, 1)}
 		posts := 0
-		e, err := New(Options{Source: source, Observer: panicky{}, Retry: exactly,
+		e, err := New(Options{
+			Source: source, Observer: panicky{}, Retry: exactly,
 			Attempter: post(func(context.Context, *fakeRecord, int) Answer {
 				if posts++; posts == 1 {
 					return failure
 				}
 				return ok
-			})})
+			}),
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -95,7 +95,7 @@ func TestPause(t *testing.T) {
 func TestPauseOutlastsMaxElapsedTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := setup(t, Options{ReadAhead: 2, Concurrency: 1}, func(_ context.Context, r *fakeRecord, _ int) Answer {
+		b := setup(t, Options{ReadAhead: 2, Concurrency: 1}, func(context.Context, *fakeRecord, int) Answer {
 			time.Sleep(500 * time.Millisecond)
 			return failure
 		})
