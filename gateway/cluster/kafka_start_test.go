@@ -3,6 +3,7 @@
 package cluster
 
 import (
+	"context"
 	"errors"
 	"regexp"
 	"slices"
@@ -25,14 +26,14 @@ func mustPin(t *testing.T, c *Cluster, w Wishes, want bool) {
 	}
 }
 
-// receive joins the group and accepts records until the last of want is
-// there; it answers the numbers of all, sorted.
+// receive joins the group, accepts records until it has as many, and leaves;
+// it answers the records' numbers, sorted.
 func receive(t *testing.T, w Wishes, until int) []int {
 	t.Helper()
 	m := join(t, w)
 	var got []int
 	kafka.Wait(t, 30*time.Second, strconv.Itoa(until)+" records", func() bool {
-		for _, r := range m.PollRecords(t.Context(), 100).Records() {
+		for _, r := range poll(t, m) {
 			n, err := strconv.Atoi(string(r.Value))
 			if err != nil {
 				t.Error(err)
@@ -45,8 +46,19 @@ func receive(t *testing.T, w Wishes, until int) []int {
 	if err := m.FlushAcks(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	if err := m.LeaveGroupContext(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	slices.Sort(got)
 	return got
+}
+
+// poll answers after a moment, with records or without.
+func poll(t *testing.T, m *kgo.Client) []*kgo.Record {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	return m.PollRecords(ctx, 100).Records()
 }
 
 func join(t *testing.T, w Wishes) *kgo.Client {
@@ -155,7 +167,7 @@ func TestPinLeavesAKnownGroupAlone(t *testing.T) {
 	mustProvision(t, c, w)
 	broker.ProduceNumbered(t, w.Topics[0], 0, 3)
 	receive(t, w, 3)
-	mustPin(t, c, w, false) // a member lives
+	mustPin(t, c, w, false)
 
 	// Made again, the topic has no offsets in the group any more. Its end now
 	// is not where the group stopped.
@@ -178,6 +190,7 @@ func TestPinLeavesADesertedGroupAlone(t *testing.T) {
 	c, w := setup(t)
 	m := join(t, w)
 	kafka.Wait(t, 20*time.Second, "a member", func() bool { return len(broker.GroupMembers(t, w.Group)) == 1 })
+	mustPin(t, c, w, false)
 	if err := m.LeaveGroupContext(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +227,7 @@ func TestPinOfAGroupOfAnotherKind(t *testing.T) {
 	c, w := setup(t)
 	m := broker.Client(t, kgo.ConsumerGroup(w.Group), kgo.ConsumeTopics(w.Topics...))
 	kafka.Wait(t, 20*time.Second, "a classic group", func() bool {
-		m.PollRecords(t.Context(), 0)
+		poll(t, m)
 		gs, err := broker.Admin().DescribeGroups(t.Context(), w.Group)
 		return err == nil && gs[w.Group].State == "Stable"
 	})

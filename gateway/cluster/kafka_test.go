@@ -97,7 +97,32 @@ func TestProvisionFromNothing(t *testing.T) {
 	}
 }
 
-func TestProvisionMendsAnEnabledLess(t *testing.T) {
+// What the check calls sound does keep a rejected record.
+func TestProvisionedRejectBecomesADeadLetter(t *testing.T) {
+	t.Parallel()
+	c, w := setup(t)
+	mustProvision(t, c, w)
+	broker.ProduceNumbered(t, w.Topics[0], 0, 3)
+	m := join(t, w)
+	rejected := 0
+	kafka.Wait(t, 20*time.Second, "3 records", func() bool {
+		for _, r := range poll(t, m) {
+			r.Ack(kgo.AckReject)
+			rejected++
+		}
+		return rejected == 3
+	})
+	if err := m.FlushAcks(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range broker.ReadTopic(t, w.DeadLetterTopic, 3) {
+		if len(r.Value) == 0 || len(r.Key) == 0 {
+			t.Errorf("a dead letter without its record's key and value: %v", r)
+		}
+	}
+}
+
+func TestProvisionMendsTheTopic(t *testing.T) {
 	t.Parallel()
 	c, w := setup(t)
 	broker.CreateTopic(t, w.DeadLetterTopic, 2, map[string]string{topicMaxMessage: "1000"})
@@ -203,7 +228,6 @@ func TestRefusalsAreExplained(t *testing.T) {
 		t.Log(err)
 	}
 
-	_, err = c.Plan(t.Context(), w, PlanOptions{})
 	w.DeadLetterTopic = kafka.Name("dlq.many")
 	plan, err := c.Plan(t.Context(), w, PlanOptions{Replication: 3})
 	if err != nil {
@@ -231,7 +255,7 @@ func TestLagAndLeaders(t *testing.T) {
 	m := broker.Client(t, kgo.ShareGroup(w.Group), kgo.ConsumeTopics(w.Topics...), kgo.FetchMaxWait(50*time.Millisecond))
 	got := 0
 	for got < 9 {
-		for _, r := range m.PollRecords(t.Context(), 100).Records() {
+		for _, r := range poll(t, m) {
 			r.Ack(kgo.AckAccept)
 			got++
 		}
