@@ -13,9 +13,10 @@ import (
 var headerForm = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
 
 // ownHeaders are names that Sharehook sets itself, and those that frame the
-// message or belong to one connection (RFC 9110, 7.6.1).
+// message or belong to one connection (RFC 9110, 7.6.1). content-encoding is
+// not among them: it is how an operator says that all records are compressed.
 var ownHeaders = []string{
-	"accept-encoding", "baggage", "connection", "content-encoding", "content-length", "content-type", "expect", "host",
+	"accept-encoding", "baggage", "connection", "content-length", "content-type", "expect", "host", "http2-settings",
 	"idempotency-key", "keep-alive", "proxy-connection", "te", "traceparent", "tracestate", "trailer",
 	"transfer-encoding", "upgrade", "user-agent",
 }

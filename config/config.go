@@ -110,10 +110,13 @@ type ReadAhead struct {
 	Records int // when not Auto
 }
 
+// autoWord is how the file says Auto.
+const autoWord = "auto"
+
 // String returns auto or the number, as the file would have it.
 func (r ReadAhead) String() string {
 	if r.Auto {
-		return "auto"
+		return autoWord
 	}
 	return strconv.Itoa(r.Records)
 }

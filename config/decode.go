@@ -165,7 +165,7 @@ func (s *section) textMap(k key, n *yaml.Node, into reflect.Value, path string) 
 	if !s.hasForm(n, yaml.MappingNode, k.kind, path) {
 		return
 	}
-	merged, _ := into.Interface().(map[string]string)
+	merged, _ := reflect.TypeAssert[map[string]string](into)
 	if merged == nil {
 		merged = map[string]string{}
 	}

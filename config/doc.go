@@ -22,7 +22,21 @@
 //   - section.go, decode.go, scalar.go: nodes to values, by the table
 //   - replace.go: what ${env:NAME}, ${file:PATH} and $$ bring in
 //   - check.go: what one key alone cannot tell
-//   - print.go, schema.go: the way back
+//   - print.go, schema.go, json.go: the way back
+//
+// # Decisions
+//
+//   - A string is taken letter by letter: 0123 keeps its zero, no stays no. A
+//     number, a boolean or a duration must be one; quoted digits are a string.
+//   - A key with nothing behind it is unset where that means something (an
+//     optional string, an object, defaults), and a fault elsewhere.
+//   - Aliases are followed, within a bound on all values together. Merge keys
+//     (<<) and tags are faults: defaults is there for what is shared.
+//   - ${env:NAME:-default} gives the default for an empty variable too, as the
+//     shell does. A dollar sign that begins neither $$ nor ${ is a dollar sign.
+//   - Defaults are merged into each endpoint: mappings key by key, lists and
+//     single values whole, header names without regard to case.
+//   - A status that somebody wrote beats a list of status that nobody wrote.
 //
 // # Invariants
 //

@@ -90,12 +90,11 @@ func TestProblems(t *testing.T) {
 // show no secret.
 func checkProblems(t *testing.T, err error) {
 	t.Helper()
-	var problems Problems
-	if !errors.As(err, &problems) || len(problems) == 0 {
+	problems, ok := errors.AsType[Problems](err)
+	if !ok || len(problems) == 0 {
 		t.Fatalf("got %v, want Problems", err)
 	}
-	var one Problem
-	if !errors.As(err, &one) {
+	if _, ok := errors.AsType[Problem](err); !ok {
 		t.Error("no Problem can be taken out of the Problems")
 	}
 	for _, p := range problems {

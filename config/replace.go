@@ -127,8 +127,7 @@ func (r *replacer) resolve(path string) string {
 
 // fileCause says why a file could not be read, without repeating its path.
 func fileCause(err error) string {
-	var pathError *fs.PathError
-	if errors.As(err, &pathError) {
+	if pathError, ok := errors.AsType[*fs.PathError](err); ok {
 		return pathError.Err.Error()
 	}
 	return err.Error()

@@ -34,15 +34,20 @@ func (s *section) scalar(k key, n *yaml.Node, into reflect.Value, path string) {
 	if !ok {
 		return
 	}
-	// What is written in quotes is a string, and a string is no number. Not so
-	// a replacement, which YAML often forces into quotes.
-	if v.quoted && !v.brought && k.kind != duration && k.kind != readAhead {
+	if v.quoted && !v.brought && !v.isWord(k) {
 		s.fault(n, path, fmt.Sprintf("wants %s, has a string; remove the quotes", k.kind.wants()))
 		return
 	}
 	if complaint := v.store(k, into); complaint != "" {
 		s.fault(n, path, v.quote(k)+complaint)
 	}
+}
+
+// isWord tells whether the value may stand in quotes though its key is no text.
+// What is written in quotes is a string, and a string is no number; not so a
+// replacement, which YAML often forces into quotes.
+func (v scalar) isWord(k key) bool {
+	return k.kind == duration || k.kind == readAhead && v.text == autoWord
 }
 
 // read takes a scalar out of a node.
@@ -172,7 +177,7 @@ func (v scalar) store(k key, into reflect.Value) string {
 	case duration:
 		return v.storeDuration(k, into)
 	case readAhead:
-		if v.text == "auto" {
+		if v.text == autoWord {
 			into.Set(reflect.ValueOf(ReadAhead{Auto: true}))
 			return ""
 		}

@@ -81,7 +81,7 @@ func valueSchema(k key) schema {
 	case decimal:
 		return orReplaced(bounded(k, "number"))
 	case readAhead:
-		return schema{"anyOf": []schema{{"const": "auto"}, bounded(k, "integer"), {"type": "string", "pattern": replaced}}}
+		return schema{"anyOf": []schema{{"const": autoWord}, bounded(k, "integer"), {"type": "string", "pattern": replaced}}}
 	case duration:
 		return schema{"type": "string", "pattern": `^\+?([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|ms|s|m|h)|` + replaced}
 	case text, secret:

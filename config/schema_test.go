@@ -96,8 +96,8 @@ func TestTableAndStructsBelongTogether(t *testing.T) {
 			of = of.Elem()
 		}
 		var fields, built []string
-		for i := range of.NumField() {
-			if tag := of.Field(i).Tag.Get("yaml"); tag != "" {
+		for f := range of.Fields() {
+			if tag := f.Tag.Get("yaml"); tag != "" {
 				fields = append(fields, tag)
 			}
 		}

@@ -70,8 +70,8 @@ func (src source) refuseMore(loader *yaml.Loader, r *report) {
 // syntaxFault says what the YAML library found. Its own words are used only
 // where they never quote the file: a value may be a secret.
 func syntaxFault(err error) string {
-	var load *yaml.LoadError
-	if !errors.As(err, &load) {
+	load, ok := errors.AsType[*yaml.LoadError](err)
+	if !ok {
 		return "the file cannot be read as YAML; check quotes and indentation"
 	}
 	switch load.Stage {
@@ -88,8 +88,7 @@ func syntaxFault(err error) string {
 
 // syntaxPlace returns where the YAML library stopped.
 func (src source) syntaxPlace(err error) place {
-	var load *yaml.LoadError
-	if errors.As(err, &load) && load.Mark.Line > 0 {
+	if load, ok := errors.AsType[*yaml.LoadError](err); ok && load.Mark.Line > 0 {
 		return place{src.file, load.Mark.Line, load.Mark.Column}
 	}
 	// The library gives no place for bytes that it cannot read at all.
@@ -114,10 +113,10 @@ func isNull(n *yaml.Node) bool {
 
 // nodeForm names the form of a node for a person.
 func nodeForm(n *yaml.Node) string {
-	switch n.Kind {
-	case yaml.MappingNode:
+	if n.Kind == yaml.MappingNode {
 		return "a mapping"
-	case yaml.SequenceNode:
+	}
+	if n.Kind == yaml.SequenceNode {
 		return "a list"
 	}
 	switch n.Tag {
