@@ -1,0 +1,84 @@
+package webhooks
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"net"
+	"net/http"
+	"testing"
+)
+
+// serveBare answers each request with 200 and nothing else, and allocates next
+// to nothing, so that the benchmarks measure the sending side.
+func serveBare(b *testing.B) string {
+	return serveTCP(b, func(c net.Conn, _ int) {
+		const size = 1 << 10
+		in := bufio.NewReader(c)
+		answer := []byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+		for {
+			for {
+				line, err := in.ReadSlice('\n')
+				if err != nil {
+					return
+				}
+				if len(line) == len("\r\n") {
+					break
+				}
+			}
+			if _, err := in.Discard(size); err != nil {
+				return
+			}
+			if _, err := c.Write(answer); err != nil {
+				return
+			}
+		}
+	})
+}
+
+func BenchmarkAttempt(b *testing.B) {
+	e := newEndpoint(b, serveBare(b), nil)
+	m := message()
+	m.Value = bytes.Repeat([]byte("v"), 1<<10)
+	m.Headers = []Header{{"tenant", []byte("7")}, {"trace", []byte("abc")}}
+	b.ReportAllocs()
+	for b.Loop() {
+		if result := e.Attempt(b.Context(), m, Attempt{Number: 1}); result.Verdict != Accept {
+			b.Fatalf("%+v", result)
+		}
+	}
+}
+
+// BenchmarkBareClient is the floor: http.Client, no header but its own.
+func BenchmarkBareClient(b *testing.B) {
+	transport := &http.Transport{DisableCompression: true}
+	defer transport.CloseIdleConnections()
+	client := &http.Client{Transport: transport}
+	url := serveBare(b)
+	value := bytes.Repeat([]byte("v"), 1<<10)
+	b.ReportAllocs()
+	for b.Loop() {
+		r, err := http.NewRequestWithContext(b.Context(), http.MethodPost, url, bytes.NewReader(value))
+		if err != nil {
+			b.Fatal(err)
+		}
+		answer, err := client.Do(r)
+		if err != nil {
+			b.Fatal(err)
+		}
+		_, _ = io.Copy(io.Discard, answer.Body)
+		_ = answer.Body.Close()
+	}
+}
+
+func BenchmarkHeader(b *testing.B) {
+	e := newEndpoint(b, "http://localhost", nil)
+	m := message()
+	m.Headers = []Header{{"tenant", []byte("7")}, {"trace", []byte("abc")}}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, _, err := e.header(m, Attempt{Number: 1}, someDay); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
