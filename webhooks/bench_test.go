@@ -36,11 +36,16 @@ func serveBare(b *testing.B) string {
 	})
 }
 
-func BenchmarkAttempt(b *testing.B) {
-	e := newEndpoint(b, serveBare(b), nil)
+func benchMessage() *Message {
 	m := message()
 	m.Value = bytes.Repeat([]byte("v"), 1<<10)
 	m.Headers = []Header{{"tenant", []byte("7")}, {"trace", []byte("abc")}}
+	return m
+}
+
+func BenchmarkAttempt(b *testing.B) {
+	e := newEndpoint(b, serveBare(b), nil)
+	m := benchMessage()
 	b.ReportAllocs()
 	for b.Loop() {
 		if result := e.Attempt(b.Context(), m, Attempt{Number: 1}); result.Verdict != Accept {
@@ -49,19 +54,31 @@ func BenchmarkAttempt(b *testing.B) {
 	}
 }
 
-// BenchmarkBareClient is the floor: http.Client, no header but its own.
+// BenchmarkBareClient is the floor: an http.Client that sends no header but its
+// own, or the very headers of an attempt.
 func BenchmarkBareClient(b *testing.B) {
+	e := newEndpoint(b, "http://localhost", nil)
+	same, _, err := e.header(benchMessage(), Attempt{Number: 1}, someDay)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("own headers", func(b *testing.B) { benchmarkBareClient(b, http.Header{}) })
+	b.Run("same headers", func(b *testing.B) { benchmarkBareClient(b, same) })
+}
+
+func benchmarkBareClient(b *testing.B, header http.Header) {
 	transport := &http.Transport{DisableCompression: true}
 	defer transport.CloseIdleConnections()
 	client := &http.Client{Transport: transport}
 	url := serveBare(b)
-	value := bytes.Repeat([]byte("v"), 1<<10)
+	value := benchMessage().Value
 	b.ReportAllocs()
 	for b.Loop() {
 		r, err := http.NewRequestWithContext(b.Context(), http.MethodPost, url, bytes.NewReader(value))
 		if err != nil {
 			b.Fatal(err)
 		}
+		r.Header = header
 		answer, err := client.Do(r)
 		if err != nil {
 			b.Fatal(err)
@@ -73,8 +90,7 @@ func BenchmarkBareClient(b *testing.B) {
 
 func BenchmarkHeader(b *testing.B) {
 	e := newEndpoint(b, "http://localhost", nil)
-	m := message()
-	m.Headers = []Header{{"tenant", []byte("7")}, {"trace", []byte("abc")}}
+	m := benchMessage()
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, _, err := e.header(m, Attempt{Number: 1}, someDay); err != nil {

@@ -64,6 +64,14 @@ func (t *tracing) start(ctx context.Context, a Attempt) (context.Context, attemp
 	return ctx, attemptSpan{span}
 }
 
+// headerCount is how many headers inject is likely to write.
+func (t *tracing) headerCount() int {
+	if t.propagator == nil {
+		return 0
+	}
+	return 1
+}
+
 // inject writes the trace context of ctx into the header of a request.
 func (t *tracing) inject(ctx context.Context, header http.Header) {
 	if t.propagator != nil {
