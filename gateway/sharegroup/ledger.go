@@ -37,7 +37,7 @@ type ledger struct {
 	// limit bounds the next batch, 0 for no bound. The broker refuses a batch
 	// as a whole: each refusal halves the batches, so that one record that is
 	// no longer ours cannot keep the locks of its neighbours from being
-	// renewed; each success doubles them.
+	// renewed; each full one that succeeds doubles them.
 	limit int
 }
 
@@ -216,7 +216,10 @@ func (m *member) settle(l *ledger, err error, t *tally) {
 		}
 	}
 	if err == nil {
-		if l.limit *= 2; l.limit > unlimited {
+		if len(batch) >= l.limit {
+			l.limit *= 2
+		}
+		if l.limit > unlimited {
 			l.limit = 0
 		}
 		return

@@ -149,7 +149,9 @@ func (m *member) arrive(batch []*kgo.Record) {
 	late := 0
 	g.mu.Lock()
 	for _, r := range batch {
-		deadline := r.AcquisitionDeadline().Add(-deadlineReserve(g.lock))
+		// Through what is left of it, as kgo's deadline is of the wall clock,
+		// which may be set: ours is of the monotonic one.
+		deadline := now.Add(r.AcquisitionDeadline().Sub(now) - deadlineReserve(g.lock))
 		switch {
 		case !now.Before(deadline):
 			// It waited in kgo's buffer for too long. The broker has taken it
