@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -17,19 +18,26 @@ import (
 // The record is the caller's to hold in either case.
 var ErrRefused = errors.New("refused")
 
-// Writer writes dead letters. It is safe for concurrent use and starts no
-// goroutines of its own.
+// Writer writes dead letters. It is safe for concurrent use. It starts no
+// goroutines that outlive its client.
 type Writer struct {
 	client *kgo.Client
 
-	mu    sync.Mutex
-	gates map[string]*gate // by dead-letter topic; guarded by mu
+	mu     sync.Mutex
+	topics map[string]*topic // guarded by mu
+}
+
+// topic is a dead-letter topic.
+type topic struct {
+	name   string
+	gate   gate
+	purged atomic.Int64 // how often kgo was made to forget the topic
 }
 
 // New returns a Writer that produces through client, which stays the caller's
 // to close and must be built with [ProducerOpts].
 func New(client *kgo.Client) *Writer {
-	return &Writer{client: client, gates: make(map[string]*gate)}
+	return &Writer{client: client, topics: make(map[string]*topic)}
 }
 
 const (
@@ -59,6 +67,8 @@ func ProducerOpts() []kgo.Opt {
 		// Say soon that a topic is missing. kgo does not ask the brokers to
 		// make it: a misspelt name must not become a topic.
 		kgo.UnknownTopicRetries(1),
+		// How soon kgo looks again for a topic that has come meanwhile.
+		kgo.MetadataMinAge(time.Second),
 		kgo.RecordDeliveryTimeout(deliveryTimeout),
 	}
 }
@@ -77,25 +87,31 @@ func (w *Writer) Write(ctx context.Context, l Letter) error {
 
 func (w *Writer) write(ctx context.Context, l Letter) error {
 	r := l.record()
-	g := w.gate(l.Topic)
-	share := min(size(r), batchBytes)
-	err := w.produce(ctx, g, share, r)
-	if errors.Is(err, kerr.MessageTooLarge) && share < batchBytes {
+	t := w.topic(l.Topic)
+	share, purged := min(size(r), batchBytes), t.purged.Load()
+	err := w.produce(ctx, t, share, r)
+	switch {
+	case errors.Is(err, kerr.MessageTooLarge) && share < batchBytes:
 		// The broker judges the batch, and kgo does not split it: perhaps the
 		// company was too large. Alone it is judged by itself.
-		err = w.produce(ctx, g, batchBytes, l.record())
+		return w.produce(ctx, t, batchBytes, l.record())
+	case errors.Is(err, kerr.UnknownTopicID):
+		if err := w.purge(ctx, t, purged); err != nil {
+			return err
+		}
+		return w.produce(ctx, t, share, l.record())
 	}
 	return err
 }
 
-// produce sends r while it holds share of the gate.
-func (w *Writer) produce(ctx context.Context, g *gate, share int, r *kgo.Record) error {
-	if err := g.enter(ctx, share); err != nil {
+// produce sends r while it holds share of the topic's gate.
+func (w *Writer) produce(ctx context.Context, t *topic, share int, r *kgo.Record) error {
+	if err := t.gate.enter(ctx, share); err != nil {
 		return err
 	}
 	done := make(chan error, 1) // never blocks kgo, though nobody may listen any more
 	w.client.Produce(ctx, r, func(_ *kgo.Record, err error) {
-		g.leave(share)
+		t.gate.leave(share)
 		done <- err
 	})
 	select {
@@ -108,15 +124,37 @@ func (w *Writer) produce(ctx context.Context, g *gate, share int, r *kgo.Record)
 	}
 }
 
-func (w *Writer) gate(topic string) *gate {
+// purge makes kgo forget a topic that was deleted and perhaps made again: it
+// would write to the old topic's id for ever. Letters of others that are under
+// way to the topic fail, and are tried again. seen is t.purged from before the
+// failure: of many that fail together only one purges, lest they fail each
+// other's second try.
+func (w *Writer) purge(ctx context.Context, t *topic, seen int64) error {
+	if !t.purged.CompareAndSwap(seen, seen+1) {
+		return nil
+	}
+	done := make(chan struct{})
+	go func() { // kgo takes no context here, and may first end a request of its own
+		defer close(done)
+		w.client.PurgeTopicsFromProducing(t.name)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (w *Writer) topic(name string) *topic {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	g := w.gates[topic]
-	if g == nil {
-		g = &gate{free: batchBytes}
-		w.gates[topic] = g
+	t := w.topics[name]
+	if t == nil {
+		t = &topic{name: name, gate: gate{free: batchBytes}}
+		w.topics[name] = t
 	}
-	return g
+	return t
 }
 
 // size is about what r takes in a batch, compression aside.
