@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"strings"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
@@ -128,6 +127,3 @@ func dispatchOptions(c config.Endpoint, w window) dispatch.Options {
 		},
 	}
 }
-
-// isExpression says whether an entry of topics is a regular expression.
-func isExpression(topic string) bool { return strings.HasPrefix(topic, "^") }

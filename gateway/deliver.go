@@ -92,8 +92,7 @@ func (e *endpoint) watch(ctx context.Context, d *dispatch.Endpoint, ended <-chan
 			if err := d.Drain(e.times.attempts); err != nil {
 				e.log.Warn("drain", "error", err)
 			}
-			<-ended
-			return e.times, nil
+			return e.times, <-ended
 		case err := <-ended:
 			return stopTimes{}, err // nil: killed
 		case <-settings.C:

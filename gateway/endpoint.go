@@ -193,7 +193,7 @@ func (e *endpoint) checkDeadLetters(ctx context.Context, want cluster.Wishes) er
 			continue
 		}
 		if e.parts.once.first(e.cfg.Name + f.String()) {
-			e.log.Warn("dead letters: "+f.Problem, "level", f.Level.String(), "remedy", f.Remedy)
+			e.log.Warn("dead letters may be lost", "level", f.Level.String(), "problem", f.Problem, "remedy", f.Remedy)
 		}
 	}
 	if len(faults) > 0 {
@@ -213,7 +213,7 @@ func (e *endpoint) readSettings(ctx context.Context, want cluster.Wishes) (clust
 	e.lock.Store(int64(settings.Lock))
 	for _, d := range cluster.Compare(want, settings) {
 		if e.parts.once.first(e.cfg.Name + d.Text) {
-			e.log.Warn("share group: "+d.Text, "setting", d.Setting, "wish", d.Wish, "have", d.Have)
+			e.log.Warn("share group is not as wished", "setting", d.Setting, "wish", d.Wish, "have", d.Have, "what", d.Text)
 		}
 	}
 	return settings, nil

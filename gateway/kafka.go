@@ -22,7 +22,7 @@ func kafkaOptions(c config.Kafka, version string, log *slog.Logger) ([]kgo.Opt, 
 		kgo.SeedBrokers(c.Brokers...),
 		kgo.ClientID(c.ClientID),
 		kgo.SoftwareNameAndVersion("sharehook", version),
-		kgo.WithLogger(kafkaLog{log}),
+		kgo.WithLogger(kafkaLog{log.With("component", "kgo")}),
 	}
 	if c.TLS != nil {
 		cfg, err := tlsConfig(*c.TLS)
@@ -97,5 +97,5 @@ func (k kafkaLog) Log(level kgo.LogLevel, msg string, keyvals ...any) {
 	if level == kgo.LogLevelError {
 		to = slog.LevelError
 	}
-	k.log.Log(backgroundContext, to, "kafka client: "+msg, keyvals...)
+	k.log.Log(backgroundContext, to, msg, keyvals...) //nolint:sloglint // the message is kgo's
 }

@@ -178,17 +178,17 @@ func (o *observer) write(ctx context.Context, d Delivery) {
 	if d.Cause != nil {
 		attrs = append(attrs, slog.String("cause", d.Cause.Error()))
 	}
-	msg := "delivery.acknowledged"
-	switch {
-	case d.Interrupted:
-		msg = "delivery.interrupted"
-	case d.Lapsed || d.Err != nil:
-		msg = "delivery.unacknowledged"
-	}
 	if d.Err != nil {
 		attrs = append(attrs, slog.String("error", d.Err.Error()))
 	}
-	o.log.LogAttrs(ctx, level, msg, attrs...)
+	switch {
+	case d.Interrupted:
+		o.log.LogAttrs(ctx, level, "delivery.interrupted", attrs...)
+	case d.Lapsed || d.Err != nil:
+		o.log.LogAttrs(ctx, level, "delivery.unacknowledged", attrs...)
+	default:
+		o.log.LogAttrs(ctx, level, "delivery.acknowledged", attrs...)
+	}
 }
 
 // groupObserver counts what happens in the share group.

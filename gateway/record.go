@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"encoding/base64"
+	"slices"
 	"strconv"
 
 	"go.opentelemetry.io/otel/propagation"
@@ -85,9 +86,9 @@ var _ propagation.TextMapCarrier = carrier(nil)
 
 // Get is the value of a header.
 func (c carrier) Get(key string) string {
-	for i := len(c) - 1; i >= 0; i-- {
-		if c[i].Name == key {
-			return string(c[i].Value)
+	for _, h := range slices.Backward(c) {
+		if h.Name == key {
+			return string(h.Value)
 		}
 	}
 	return ""

@@ -79,8 +79,7 @@ func (f *flags) load() (*config.Config, error) {
 
 // problems are the faults of a file, if that is what err is.
 func problems(err error) config.Problems {
-	var ps config.Problems
-	errors.As(err, &ps)
+	ps, _ := errors.AsType[config.Problems](err)
 	return ps
 }
 

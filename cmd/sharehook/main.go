@@ -35,13 +35,11 @@ func execute(args []string, stdout, stderr io.Writer) int {
 	if err == nil {
 		return exitWell
 	}
-	var failed failure
-	if errors.As(err, &failed) {
+	if failed, ok := errors.AsType[failure](err); ok {
 		_, _ = fmt.Fprintln(stderr, "sharehook:", failed.error)
 		return exitFailed
 	}
-	var problems config.Problems
-	if errors.As(err, &problems) {
+	if problems, ok := errors.AsType[config.Problems](err); ok {
 		_, _ = fmt.Fprintln(stderr, problems) // each line names its place already
 		return exitUsage
 	}

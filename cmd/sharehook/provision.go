@@ -72,7 +72,7 @@ func printPlans(w io.Writer, f *flags, plans []gateway.Plan, dryRun bool) error 
 func logPlans(log *slog.Logger, plans []gateway.Plan) {
 	for _, p := range plans {
 		for _, c := range p.Changes {
-			log.Info("provision: "+c.String(), "endpoint", p.Endpoint, "why", c.Why)
+			log.Info("provisioned", "endpoint", p.Endpoint, "change", c.String(), "why", c.Why)
 		}
 	}
 }

@@ -42,7 +42,7 @@ func setGroup(t *testing.T, cl *kgo.Client, group string, kv ...string) {
 	res.ResourceType, res.ResourceName = kmsg.ConfigResourceTypeGroupConfig, group
 	for i := 0; i < len(kv); i += 2 {
 		c := kmsg.NewIncrementalAlterConfigsRequestResourceConfig()
-		c.Name, c.Value = kv[i], kmsg.StringPtr(kv[i+1])
+		c.Name, c.Value = kv[i], new(kv[i+1])
 		res.Configs = append(res.Configs, c)
 	}
 	req := kmsg.NewPtrIncrementalAlterConfigsRequest()

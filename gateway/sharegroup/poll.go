@@ -88,7 +88,8 @@ func (m *member) resume(want int) {
 func (m *member) drainBuffer() {
 	m.client.PauseFetchTopics(m.client.GetConsumeTopics()...)
 	m.paused = true
-	m.pollOnce(nil)
+	var noWait context.Context // kgo takes nil for "do not wait"
+	m.pollOnce(noWait)
 }
 
 // pollOnce takes everything that kgo has buffered, waiting for something

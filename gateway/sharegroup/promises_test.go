@@ -1,6 +1,7 @@
 package sharegroup
 
 import (
+	"errors"
 	"testing"
 	"time"
 )
@@ -121,7 +122,7 @@ func promiseConfirmed(t *testing.T, b broker, name string) {
 	}
 	second := make(chan error, 1)
 	r[0].Acknowledge(Release, func(err error) { second <- err })
-	if err := <-second; err != ErrSettled {
+	if err := <-second; !errors.Is(err, ErrSettled) {
 		t.Errorf("acknowledged twice: %v, want ErrSettled", err)
 	}
 }
@@ -132,7 +133,7 @@ func promiseGivenBack(t *testing.T, b broker, name string) {
 	held := acquireN(t, first, 10)
 	settle(t, Accept, held[:5]...)
 	leave(t, first)
-	if _, err := first.Acquire(t.Context(), 1); err != ErrLeft {
+	if _, err := first.Acquire(t.Context(), 1); !errors.Is(err, ErrLeft) {
 		t.Errorf("acquire after leaving: %v, want ErrLeft", err)
 	}
 	second, _ := join(t, b, Options{Group: name, Topics: []string{name}})

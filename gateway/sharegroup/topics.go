@@ -149,7 +149,7 @@ func (m *member) topicMetadata(topics []string) (map[string]topicMeta, error) {
 	req.AllowAutoTopicCreation = false
 	for _, topic := range topics {
 		t := kmsg.NewMetadataRequestTopic()
-		t.Topic = kmsg.StringPtr(topic)
+		t.Topic = new(topic)
 		req.Topics = append(req.Topics, t)
 	}
 	resp, err := req.RequestWith(ctx, m.client)

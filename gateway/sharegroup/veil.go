@@ -8,7 +8,7 @@ import (
 
 // veiled hides every value of a context. kgo finds a record's acknowledgement
 // state through Record.Context.
-type veiled struct{ context.Context }
+type veiled struct{ context.Context } //nolint:containedctx // it is one
 
 // Value answers nil to every key.
 func (veiled) Value(any) any { return nil }
