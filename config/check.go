@@ -68,9 +68,9 @@ func (a *assembly) checkEndpoints() {
 	for i := range a.config.Endpoints {
 		e, s := &a.config.Endpoints[i], a.sections[i]
 		c := endpointCheck{e, s, a.defaults}
-		c.unique(names, e.Name, "name", "rename one of them")
+		c.unique(names, e.Name, "name", "is the same as that of %s; rename one of them")
 		if c.sound("name", "share_group.name") && e.Name != "" {
-			c.unique(groups, e.ShareGroup.Name, "share_group.name", "give each endpoint its own share group")
+			c.unique(groups, e.ShareGroup.Name, "share_group.name", "gives the share group of %s; give each endpoint its own share_group.name")
 		}
 		c.topics()
 		c.limits()
@@ -82,13 +82,14 @@ func (a *assembly) checkEndpoints() {
 }
 
 // unique notes a value and reports it if another endpoint has it. The value
-// itself is not shown: it may have been brought in.
-func (c endpointCheck) unique(seen map[string]string, value, path, advice string) {
+// itself is not shown: it may have been brought in. The reason has a verb for
+// the other endpoint.
+func (c endpointCheck) unique(seen map[string]string, value, path, reason string) {
 	if value == "" || !c.sound(path) {
 		return
 	}
 	if first, twice := seen[value]; twice {
-		c.fault(fmt.Sprintf("is the same as that of %s; %s", first, advice), path, "name")
+		c.fault(fmt.Sprintf(reason, first), path, "name")
 		return
 	}
 	seen[value] = fmt.Sprintf("%s (%s)", c.own.path, c.own.at)
