@@ -67,7 +67,7 @@ func (x *exchange) run(transport *http.Transport, header http.Header, value []by
 	defer timer.Stop()
 
 	x.trace.GotConn = x.gotConn
-	answer, err := x.send(httptrace.WithClientTrace(ctx, &x.trace), transport, header, value)
+	answer, err := x.send(httptrace.WithClientTrace(ctx, &x.trace), transport, header, value) //nolint:bodyclose // readBody closes it
 	if err != nil {
 		return x.failed(ctx, err)
 	}

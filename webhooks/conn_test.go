@@ -135,6 +135,25 @@ func TestConnectionsOfALongAttempt(t *testing.T) {
 	})
 }
 
+// An attempt has taken the old generation and no connection yet when the new one
+// comes: the connection that it then dials is closed with it.
+func TestConnectionsOfALateAttempt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		network := servePipe(t, func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) })
+		e := newEndpoint(t, "http://endpoint", viaPipe(network, nil))
+		old := e.enter()
+		pass(maxConnAge)
+		want(t, post(t, e, message()), Accept, ReasonOK, http.StatusOK)
+		late := exchange{endpoint: e, parent: t.Context()}
+		want(t, late.run(old.transport, http.Header{}, nil), Accept, ReasonOK, http.StatusOK)
+		e.leave(old)
+		synctest.Wait()
+		if n := e.conns.size(); n != 1 {
+			t.Errorf("%d connections are open, want the new one", n)
+		}
+	})
+}
+
 func TestCloseEndsWhatIsOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		network := servePipe(t, func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) })

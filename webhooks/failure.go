@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"net/http"
 	"net/textproto"
 	"syscall"
 )
@@ -97,19 +96,19 @@ func isAny(err error, targets []error) bool {
 }
 
 func isA[T error](err error) bool {
-	var target T
-	return errors.As(err, &target)
+	_, ok := errors.AsType[T](err)
+	return ok
 }
 
 func isTimeout(err error) bool {
-	var timeout net.Error
-	return errors.As(err, &timeout) && timeout.Timeout()
+	timeout, ok := errors.AsType[net.Error](err)
+	return ok && timeout.Timeout()
 }
 
 // isProxyFailure says whether the proxy refused us or could not be reached.
 func isProxyFailure(err error) bool {
-	var operation *net.OpError
-	return isA[*proxyError](err) || errors.As(err, &operation) && operation.Op == "proxyconnect"
+	operation, ok := errors.AsType[*net.OpError](err)
+	return isA[*proxyError](err) || ok && operation.Op == "proxyconnect"
 }
 
 // isTLSFailure knows our own handshakes, those that net/http does behind a
@@ -117,8 +116,8 @@ func isProxyFailure(err error) bool {
 // certificate only after the handshake. The type of alerts is crypto/tls's own,
 // but the operation that they are errors of is not.
 func isTLSFailure(err error) bool {
-	var operation *net.OpError
-	if errors.As(err, &operation) && (operation.Op == "remote error" || operation.Op == "local error") {
+	operation, ok := errors.AsType[*net.OpError](err)
+	if ok && (operation.Op == "remote error" || operation.Op == "local error") {
 		return true
 	}
 	return isA[*tlsError](err) || isA[tls.RecordHeaderError](err) || isA[*tls.CertificateVerificationError](err)
@@ -127,15 +126,14 @@ func isTLSFailure(err error) bool {
 // isReset says whether the connection, or the stream on it, ended too early.
 // What is malformed may end early as well and is no reset.
 func isReset(err error) bool {
-	var stream streamError
-	if errors.As(err, &stream) {
+	if stream, ok := errors.AsType[streamError](err); ok {
 		switch stream.Code {
 		case streamNoError, streamInternalError, streamRefused, streamCancel:
 			return true
 		}
 		return false
 	}
-	if isA[*http.ProtocolError](err) || isA[textproto.ProtocolError](err) {
+	if isA[textproto.ProtocolError](err) {
 		return false
 	}
 	return isAny(err, brokenConn)

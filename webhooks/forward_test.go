@@ -100,8 +100,12 @@ func TestForwardWithoutPrefix(t *testing.T) {
 	e := forwarding(t, "http://localhost", ForwardRules{Include: []string{"*"}})
 	m := message()
 	m.Headers = []Header{
-		{"X-Order", []byte("7")}, {"x-order", []byte("8")}, {"content-type", []byte("text/csv")},
-		{"traceparent", []byte("00-1")}, {"tracestate", []byte("a=b")}, {"baggage", []byte("c=d")},
+		{"X-Order", []byte("7")},
+		{"x-order", []byte("8")},
+		{"content-type", []byte("text/csv")},
+		{"traceparent", []byte("00-1")},
+		{"tracestate", []byte("a=b")},
+		{"baggage", []byte("c=d")},
 	}
 	got, dropped := headerOf(t, e, m)
 	if !slices.Equal(got["X-Order"], []string{"7", "8"}) || got.Get("content-type") != "text/csv" || got.Get("traceparent") != "" {
