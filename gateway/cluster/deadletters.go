@@ -51,7 +51,9 @@ type judgement struct {
 const provision = "run `sharehook provision`"
 
 func (j *judgement) byBroker() {
-	j.shareVersion()
+	if !j.supported() {
+		return // all else would be wrong for this reason
+	}
 	if !j.settingsSeen() {
 		j.writtenTo(j.w.DeadLetterTopic)
 		return
@@ -86,16 +88,21 @@ func (j *judgement) writtenTo(name string) {
 	}
 }
 
-func (j *judgement) shareVersion() {
+// supported says whether the cluster has dead letters at all, and adds a
+// fault if it does not.
+func (j *judgement) supported() bool {
+	lacks := j.f.settingsErr == nil && !j.f.settings.KnowsDeadLetters()
 	switch f := j.f.feature; {
-	case f.finalized >= deadLetterVersion:
-	case f.supported >= deadLetterVersion:
-		j.add(Fault, "run `kafka-features.sh upgrade --feature share.version=2`, or set dead_letter.by to gateway",
-			"the cluster runs with share.version=%d, dead letters by the broker need 2", f.finalized)
-	default:
+	case f.supported < deadLetterVersion || lacks:
 		j.add(Fault, "upgrade the brokers to Kafka 4.4, or set dead_letter.by to gateway",
-			"the brokers write no dead letters (share.version=2 of Kafka 4.4 is needed)")
+			"the brokers write no dead letters (KIP-1191, Kafka 4.4): they would drop rejected records")
+	case f.finalized < deadLetterVersion:
+		j.add(Fault, "run `kafka-features.sh upgrade --feature share.version=2`, or set dead_letter.by to gateway",
+			"the cluster runs with share.version=%d, dead letters by the broker need 2: it would drop rejected records", f.finalized)
+	default:
+		return true
 	}
+	return false
 }
 
 // deadLetterVersion is the level of share.version that brought KIP-1191.

@@ -30,7 +30,7 @@ type facts struct {
 // feature is the cluster's level of share.version; KIP-1191 needs 2.
 type feature struct {
 	finalized int16 // what the cluster runs with
-	supported int16 // the greatest that the broker asked could
+	supported int16 // what the broker asked could at most
 }
 
 // brokerRules bind the names of dead-letter topics.

@@ -170,8 +170,9 @@ func (d *drafter) possible() error {
 		return fmt.Errorf("dead_letter.by is %q; set it to broker, gateway or none", d.w.DeadLetterBy)
 	}
 	j := judgement{w: d.w, f: d.f}
-	j.shareVersion()
-	j.prefix(d.w.DeadLetterTopic)
+	if j.supported() {
+		j.prefix(d.w.DeadLetterTopic)
+	}
 	if faults := j.Faults(); len(faults) > 0 {
 		return errors.New(faults[0].String())
 	}
