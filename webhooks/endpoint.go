@@ -38,6 +38,8 @@ type Endpoint struct {
 	mediaTypes memo[string]
 	sessions   tls.ClientSessionCache
 	tracing    tracing
+	// proxyFor says which proxy a request takes: the environment's.
+	proxyFor func(*http.Request) (*url.URL, error)
 	patience   patience
 
 	// lifetime ends with Close and takes the dials under way with it.
@@ -66,6 +68,7 @@ func New(o Options) (*Endpoint, error) {
 		forward:  newForwarder(*o.Forward, o.Headers),
 		sessions: tls.NewLRUClientSessionCache(0),
 		tracing:  newTracing(&o, target),
+		proxyFor: http.ProxyFromEnvironment,
 	}
 	e.lifetime, e.end = context.WithCancel(context.Background())
 	return e, nil

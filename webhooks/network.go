@@ -52,12 +52,21 @@ func isDenied(addr netip.Addr) bool {
 	return metadataAddrs[addr] || metadataAddrs[embedded(addr)]
 }
 
-// isDeniedHost says whether a host of a URL is denied without resolving it.
+// isDeniedHost says whether the host of a URL is denied, before a proxy is asked
+// to resolve and dial it.
 func isDeniedHost(host string) bool {
 	if addr, err := netip.ParseAddr(host); err == nil {
 		return isDenied(addr)
 	}
-	return metadataNames[strings.ToLower(strings.TrimSuffix(host, "."))]
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	return metadataNames[host] || isOddAddress(host)
+}
+
+// isOddAddress says whether a host that is no proper address may be taken for
+// one: 2852039166, 0xa9.254.43518. No name ends in a number (RFC 3696, 2).
+func isOddAddress(host string) bool {
+	last := host[strings.LastIndexByte(host, '.')+1:]
+	return isDigits(last) || strings.HasPrefix(last, "0x")
 }
 
 // embedded is the IPv4 address that a transition mechanism would make of an

@@ -1,10 +1,12 @@
 package webhooks
 
 import (
+	"errors"
 	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strings"
 	"testing"
 )
 
@@ -37,6 +39,9 @@ func TestNetworkDeniesMetadata(t *testing.T) {
 	}
 	for host, denied := range map[string]bool{
 		"169.254.169.254": true, "Metadata.Google.Internal.": true, "example.com": false, "": false,
+		"10.0.0.1": false, "fd00:ec2::254": true, "instance-data": true,
+		// What resolvers of C take for an address.
+		"2852039166": true, "0xa9fea9fe": true, "169.254.43518": true, "0251.0376.0251.0376": true, "169.254.0xa9fe": true,
 	} {
 		if got := isDeniedHost(host); got != denied {
 			t.Errorf("%s: denied %v, want %v", host, got, denied)
@@ -58,15 +63,36 @@ func TestProxyRefuses(t *testing.T) {
 	want(t, post(t, viaProxy(t, "http://"+listener.Addr().String(), "http://endpoint.example"), message()), Release, ReasonProxy, 0)
 }
 
-// viaProxy is an endpoint whose current connections go through a proxy. The
-// environment's proxy cannot be used here: net/http reads it once in a process.
+// A proxy is not asked for what our own dialler would not dial.
+func TestProxyIsNotAskedForMetadata(t *testing.T) {
+	proxy := newReceiver(t)
+	for _, target := range []string{"http://169.254.169.254/latest", "http://metadata.google.internal/", "http://2852039166/"} {
+		want(t, post(t, viaProxy(t, proxy.URL, target), message()), Release, ReasonDenied, 0)
+	}
+	want(t, post(t, viaProxy(t, proxy.URL, "http://endpoint.example/hooks"), message()), Accept, ReasonOK, http.StatusOK)
+	if n := len(proxy.requests()); n != 1 {
+		t.Errorf("the proxy was asked %d times, want once", n)
+	}
+}
+
+func TestProxyFaultTellsNoSecret(t *testing.T) {
+	e := newEndpoint(t, "http://endpoint.example", nil)
+	e.proxyFor = func(*http.Request) (*url.URL, error) { return nil, errors.New("http://user:s3cret@proxy") }
+	result := post(t, e, message())
+	want(t, result, Release, ReasonProxy, 0)
+	if strings.Contains(result.Cause.Error(), "s3cret") {
+		t.Errorf("cause: %v", result.Cause)
+	}
+}
+
+// viaProxy is an endpoint behind a proxy. The environment's cannot be set for
+// a test: net/http reads it once in a process.
 func viaProxy(t *testing.T, proxy, target string) *Endpoint {
-	e := newEndpoint(t, target, nil)
 	via, err := url.Parse(proxy)
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.leave(e.enter())
-	e.current.transport.Proxy = http.ProxyURL(via)
+	e := newEndpoint(t, target, nil)
+	e.proxyFor = http.ProxyURL(via)
 	return e
 }

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -138,12 +139,21 @@ func parseURL(raw string) (*url.URL, error) {
 		return nil, fmt.Errorf("url has scheme %q; use http or https", u.Scheme)
 	case u.Hostname() == "":
 		return nil, errors.New("url has no host; write it as https://host:port/path")
+	case !isPort(u.Port()):
+		return nil, errors.New("url has no such port; use one from 1 to 65535")
 	case u.User != nil:
 		return nil, errors.New("url holds a user or password; use headers for credentials")
 	case u.Fragment != "":
 		return nil, errors.New("url has a fragment, which is never sent; remove it")
 	}
+	u.Host = strings.TrimSuffix(u.Host, ":")
 	return u, nil
+}
+
+// isPort says whether s is the port of a URL, or none.
+func isPort(s string) bool {
+	port, err := strconv.ParseUint(s, 10, 16)
+	return s == "" || err == nil && port > 0
 }
 
 // checkFixedHeader checks one entry of Options.Headers. Its errors hold no

@@ -13,6 +13,8 @@ func TestNewFindsFaults(t *testing.T) {
 		"no host":            func(o *Options) { o.URL = "http:///hooks" },
 		"other scheme":       func(o *Options) { o.URL = "ftp://localhost" },
 		"userinfo":           func(o *Options) { o.URL = "http://u:s3cret@localhost" },
+		"port":               func(o *Options) { o.URL = "http://localhost:70000" },
+		"port 0":             func(o *Options) { o.URL = "http://localhost:0" },
 		"fragment":           func(o *Options) { o.URL = "http://localhost/#a" },
 		"control character":  func(o *Options) { o.URL = "http://localhost/s3cret\n" },
 		"own header":         func(o *Options) { o.Headers = map[string]string{"Webhook-Id": "x"} },

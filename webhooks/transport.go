@@ -133,9 +133,9 @@ func (e *Endpoint) tlsConfig(host string) *tls.Config {
 	return config
 }
 
-// proxy is the environment's proxy for the endpoint, if there is one.
+// proxy is the proxy for the endpoint, if there is one.
 func (e *Endpoint) proxy(r *http.Request) (*url.URL, error) {
-	via, err := http.ProxyFromEnvironment(r)
+	via, err := e.proxyFor(r)
 	if err != nil {
 		// The error repeats the variable's value, and that may hold a password.
 		return nil, &proxyError{errors.New("HTTP_PROXY or HTTPS_PROXY is no URL")}
