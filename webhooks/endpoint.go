@@ -40,7 +40,7 @@ type Endpoint struct {
 	tracing    tracing
 	// proxyFor says which proxy a request takes: the environment's.
 	proxyFor func(*http.Request) (*url.URL, error)
-	patience   patience
+	patience patience
 
 	// lifetime ends with Close and takes the dials under way with it.
 	lifetime context.Context //nolint:containedctx // the endpoint's own, not a caller's

@@ -2,6 +2,8 @@ package webhooks
 
 import (
 	"bytes"
+	"context"
+	"net"
 	"net/http"
 	"testing"
 )
@@ -23,7 +25,7 @@ func FuzzHeaders(f *testing.F) {
 		if rules.check() != nil {
 			return // New refuses such a prefix
 		}
-		e := newEndpoint(t, r.URL, func(o *Options) { o.Forward = &rules })
+		e := newEndpoint(t, r.URL, func(o *Options) { o.Forward, o.Dial = &rules, dialForAShortTime })
 		m := message()
 		m.Key, m.Value = key, value
 		m.Headers = []Header{{name, header}, {"content-type", header}, {name, []byte("second")}}
@@ -38,4 +40,15 @@ func FuzzHeaders(f *testing.F) {
 		}
 		r.forget()
 	})
+}
+
+// dialForAShortTime makes connections that leave nothing behind: thousands of
+// closed ones that the system remembers would leave no port for the next.
+func dialForAShortTime(ctx context.Context, network, addr string) (net.Conn, error) {
+	var dialer net.Dialer
+	c, err := dialer.DialContext(ctx, network, addr)
+	if tcp, ok := c.(*net.TCPConn); ok {
+		err = tcp.SetLinger(0)
+	}
+	return c, err
 }
