@@ -37,11 +37,12 @@ func load(sources []source, name string, opts Options) (*Config, error) {
 		opts.ReadFile = readReplacement
 	}
 	a := &assembly{
-		parse: &parse{replacer: replacer{opts.LookupEnv, opts.ReadFile, opts.Dir}},
+		parse: &parse{replacer: replacer{lookupEnv: opts.LookupEnv, readFile: opts.ReadFile, dir: opts.Dir}},
 		keys:  map[string]written{},
 	}
 	a.config.source = name
 	for _, src := range sources {
+		a.config.read = append(a.config.read, src.file)
 		root := src.read(&a.report)
 		if root == nil {
 			a.partial = true
@@ -53,6 +54,7 @@ func load(sources []source, name string, opts Options) (*Config, error) {
 	if err := a.err(); err != nil {
 		return nil, err
 	}
+	a.config.read = append(a.config.read, a.replacer.read...)
 	return &a.config, nil
 }
 

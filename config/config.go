@@ -16,6 +16,7 @@ type Config struct {
 	Endpoints []Endpoint `yaml:"endpoints"`
 
 	source string            // the file or folder
+	read   []string          // files that it was made of, without those that TLS names
 	hidden map[string]string // by path: what to show of a value that was brought in
 }
 

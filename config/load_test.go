@@ -41,6 +41,7 @@ func builtIn() Config {
 			DeadLetter: DeadLetter{By: "broker", Topic: "dlq.sharehook.orders", CopyRecord: true},
 		}},
 		source: filepath.Join("testdata", "good", "smallest.yaml"),
+		read:   []string{filepath.Join("testdata", "good", "smallest.yaml")},
 	}
 }
 

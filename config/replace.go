@@ -14,7 +14,8 @@ import (
 type replacer struct {
 	lookupEnv func(string) (string, bool)
 	readFile  func(string) ([]byte, error)
-	dir       string // what relative paths are relative to
+	dir       string   // what relative paths are relative to
+	read      []string // files that were brought in
 }
 
 // replacement is a value after its replacements.
@@ -106,6 +107,7 @@ func (r *replacer) fromFile(path string) (string, error) {
 		return "", errors.New("has a ${file:} without a path; write ${file:PATH}")
 	}
 	content, err := r.readFile(r.resolve(path))
+	r.read = append(r.read, r.resolve(path))
 	if err != nil {
 		return "", fmt.Errorf("needs the file %q, which cannot be read (%s); check its path and permissions", path, fileCause(err))
 	}
