@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 
-	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
@@ -91,7 +90,7 @@ func (c *Cluster) alter(ctx context.Context, kind kmsg.ConfigResourceType, chang
 	s := kmsg.NewIncrementalAlterConfigsRequestResourceConfig()
 	s.Name = change.Setting
 	s.Op = kmsg.IncrementalAlterConfigOpSet
-	s.Value = kadm.StringPtr(change.New)
+	s.Value = new(change.New)
 	if change.New == "" {
 		s.Op, s.Value = kmsg.IncrementalAlterConfigOpDelete, nil
 	}

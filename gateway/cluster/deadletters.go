@@ -36,7 +36,7 @@ func judge(w Wishes, f facts) Findings {
 	case ByNone:
 		j.byNone()
 	default:
-		j.add(Fault, "set dead_letter.by to broker, gateway or none", "dead_letter.by is %q", w.DeadLetterBy)
+		j.nobody()
 	}
 	return j.Findings
 }
@@ -143,6 +143,16 @@ func (j *judgement) byNone() {
 	}
 	j.add(Warning, "set dead_letter.by to broker or gateway to keep them",
 		"endpoint %q has no dead letters: rejected records are dropped", j.w.Endpoint)
+}
+
+func (j *judgement) nobody() {
+	j.add(Fault, "set dead_letter.by to broker, gateway or none", "dead_letter.by of endpoint %q is %q", j.w.Endpoint, j.w.DeadLetterBy)
+}
+
+// unfit finds that the wished topic can never hold dead letters.
+func (j *judgement) unfit() {
+	j.loop(j.w.DeadLetterTopic)
+	j.compacted()
 }
 
 func (j *judgement) settingsSeen() bool {

@@ -24,7 +24,10 @@ func parseISO8601(s string) (time.Duration, error) {
 		digits string
 		unit   time.Duration
 	}{
-		{m[1], 24 * time.Hour}, {m[3], time.Hour}, {m[4], time.Minute}, {m[5], time.Second},
+		{m[1], 24 * time.Hour},
+		{m[3], time.Hour},
+		{m[4], time.Minute},
+		{m[5], time.Second},
 		{fraction(m[6]), time.Nanosecond},
 	} {
 		if part.digits == "" {

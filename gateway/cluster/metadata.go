@@ -39,7 +39,7 @@ func (c *Cluster) metadata(ctx context.Context, topics []string) (metadata, erro
 	}
 	for _, name := range topics {
 		t := kmsg.NewMetadataRequestTopic()
-		t.Topic = kmsg.StringPtr(name)
+		t.Topic = new(name)
 		req.Topics = append(req.Topics, t)
 	}
 	var m metadata

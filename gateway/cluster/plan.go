@@ -162,16 +162,19 @@ func (d *drafter) values() []Change {
 
 // possible says what no change can mend.
 func (d *drafter) possible() error {
-	switch d.w.DeadLetterBy {
-	case ByBroker:
-	case ByGateway, ByNone:
-		return nil
-	default:
-		return fmt.Errorf("dead_letter.by is %q; set it to broker, gateway or none", d.w.DeadLetterBy)
-	}
 	j := judgement{w: d.w, f: d.f}
-	if j.supported() {
-		j.prefix(d.w.DeadLetterTopic)
+	switch d.w.DeadLetterBy {
+	case ByNone:
+		return nil
+	case ByGateway:
+		j.unfit()
+	case ByBroker:
+		if j.supported() {
+			j.prefix(d.w.DeadLetterTopic)
+			j.unfit()
+		}
+	default:
+		j.nobody()
 	}
 	if faults := j.Faults(); len(faults) > 0 {
 		return errors.New(faults[0].String())

@@ -133,30 +133,37 @@ func (c *Cluster) isNew(ctx context.Context, group string) (bool, error) {
 var errShortAnswer = errors.New("the broker's answer lacks the group that was asked for")
 
 // alterStart sets start offsets (AlterShareGroupOffsets), making the group if
-// there is none.
+// there is none. Setting a part of them again, as after a failure, does not
+// move them.
 func (c *Cluster) alterStart(ctx context.Context, group string, offsets kadm.Offsets) (pinned bool, err error) {
-	if len(offsets) == 0 {
-		return false, nil
-	}
-	var answers kadm.AlterShareGroupOffsetsResponses
-	err = persist(ctx, func(ctx context.Context) (err error) {
-		answers, err = c.admin.AlterShareGroupOffsets(ctx, group, offsets)
-		return err
+	err = persist(ctx, func(ctx context.Context) error {
+		answers, err := c.admin.AlterShareGroupOffsets(ctx, group, offsets)
+		if err != nil {
+			return err
+		}
+		return firstOfEach(answers)
 	})
 	switch {
 	case errors.Is(err, kerr.NonEmptyGroup):
 		// Another replica has joined since we looked, after it pinned.
 		return false, nil
-	case errors.Is(err, kerr.GroupIDNotFound):
+	case missingGroup(err):
 		return false, fmt.Errorf("%w; a group of another kind has this name: choose another share_group.name", err)
-	case err != nil:
-		return false, err
 	}
+	return err == nil, err
+}
+
+// firstOfEach is one error for each topic that has any: they are alike. One
+// of them may be that the group's coordinator has not heard of a new topic
+// yet, which is worth asking again.
+func firstOfEach(answers kadm.AlterShareGroupOffsetsResponses) error {
 	var errs []error
+	seen := make(map[string]bool)
 	answers.EachError(func(topic string, p int32, err error) {
-		if !missing(err) { // deleted since we looked
+		if !seen[topic] {
+			seen[topic] = true
 			errs = append(errs, fmt.Errorf("partition %d of topic %q: %w", p, topic, err))
 		}
 	})
-	return len(errs) == 0, errors.Join(errs...)
+	return errors.Join(errs...)
 }

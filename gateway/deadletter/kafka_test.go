@@ -91,7 +91,7 @@ func TestRefused(t *testing.T) {
 			if !errors.Is(err, ErrRefused) || !errors.Is(err, tc.cause) {
 				t.Errorf("Write: %v, want %v", err, tc.cause)
 			}
-			if tc.cause == kerr.MessageTooLarge {
+			if errors.Is(tc.cause, kerr.MessageTooLarge) {
 				return
 			}
 			// A refusal leaves nothing behind that would hold up others.

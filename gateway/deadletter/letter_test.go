@@ -37,7 +37,10 @@ func TestRecord(t *testing.T) {
 		t.Error("the letter has the source's timestamp: retention would count from there")
 	}
 	want := []kgo.RecordHeader{
-		{Key: "b", Value: []byte("1")}, {Key: "a"}, {Key: "b", Value: []byte{}}, {Key: "", Value: []byte{0xff}},
+		{Key: "b", Value: []byte("1")},
+		{Key: "a"},
+		{Key: "b", Value: []byte{}},
+		{Key: "", Value: []byte{0xff}},
 		{Key: "sharehook.dead_letter.endpoint", Value: []byte("orders")},
 		{Key: "sharehook.dead_letter.share_group", Value: []byte("sharehook.orders")},
 		{Key: "sharehook.dead_letter.topic", Value: []byte("orders")},
