@@ -114,6 +114,8 @@ type bed struct {
 	stop   context.CancelFunc
 	ended  chan struct{}
 	err    error // of Run, once ended is closed
+	// onWaiting is called when a record is about to wait.
+	onWaiting func()
 
 	mu       sync.Mutex
 	timeline []string
@@ -212,7 +214,12 @@ func (b *bed) Started(ctx context.Context, _ Record) context.Context { return ct
 
 func (b *bed) Attempted(context.Context, Record, int, Answer) {}
 
-func (b *bed) Waiting(_ context.Context, r Record, w Wait) { b.note(r, "waits %v %s", w.For, w.Cause) }
+func (b *bed) Waiting(_ context.Context, r Record, w Wait) {
+	b.note(r, "waits %v %s", w.For, w.Cause)
+	if b.onWaiting != nil {
+		b.onWaiting()
+	}
+}
 
 func (b *bed) Finished(_ context.Context, r Record, o Outcome, err error) {
 	b.note(r, "ends %s", describe(o, err))

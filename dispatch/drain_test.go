@@ -136,6 +136,64 @@ func TestDrainOnTheLastDelivery(t *testing.T) {
 	}
 }
 
+// A dead letter that waits for its back-off is tried at once: there is little
+// time.
+func TestDrainHurriesDeadLetters(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var b *bed
+		b = setup(t, Options{DeadLetters: letters(func(ctx context.Context, r *fakeRecord, o Outcome) error {
+			return b.downFor(1500*time.Millisecond)(ctx, r, o)
+		})}, always(refusal, 0))
+		b.source.feed(newRecord("a", 1))
+		b.after(2 * time.Second)
+		if err := <-b.drain(time.Minute); err != nil {
+			t.Errorf("Drain: %v", err)
+		}
+		b.want(
+			"0s a posts 1", "0s a waits 1s dead_letter", "1s a waits 2s dead_letter",
+			"2s a letter rejected status_4xx", "2s a ends reject status_4xx dead-letter=rejected",
+		)
+	})
+}
+
+// A drain that begins, or runs out of time, after it was decided to wait and
+// before the record waits, does not overlook it.
+func TestDrainMeetsAWait(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name   string
+		meet   func(*Endpoint)
+		answer Answer
+		want   []string
+	}{
+		{"begins, back-off", func(e *Endpoint) { e.beginDrain() }, failure, []string{
+			"0s a posts 1", "0s a waits 1s back_off", "0s a ends none status_5xx interrupted",
+		}},
+		{"begins, dead letter", func(e *Endpoint) { e.beginDrain() }, refusal, []string{
+			"0s a posts 1", "0s a waits 1s dead_letter", "1s a letter rejected status_4xx",
+			"1s a ends reject status_4xx dead-letter=rejected",
+		}},
+		{"out of time, dead letter", func(e *Endpoint) { e.beginDrain(); e.cutShort() }, refusal, []string{
+			"0s a posts 1", "0s a waits 1s dead_letter", "0s a ends none status_4xx interrupted",
+		}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var b *bed
+				b = setup(t, Options{DeadLetters: letters(func(ctx context.Context, r *fakeRecord, o Outcome) error {
+					return b.downFor(time.Second)(ctx, r, o)
+				})}, always(tc.answer, 0))
+				b.onWaiting = func() { tc.meet(b.Endpoint) }
+				b.source.feed(newRecord("a", 1))
+				<-b.ended
+				b.want(tc.want...)
+			})
+		})
+	}
+}
+
 // The end of Run's context is a drain without time.
 func TestRunContextEnds(t *testing.T) {
 	t.Parallel()

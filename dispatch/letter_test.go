@@ -3,6 +3,7 @@ package dispatch
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -78,7 +79,9 @@ func TestDeadLetters(t *testing.T) {
 func TestDeadLettersTakeNoSlot(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
+		var writing atomic.Int32
 		hang := letters(func(ctx context.Context, _ *fakeRecord, _ Outcome) error {
+			writing.Add(1)
 			<-ctx.Done()
 			return context.Cause(ctx)
 		})
@@ -91,6 +94,9 @@ func TestDeadLettersTakeNoSlot(t *testing.T) {
 		b.source.feed(newRecord("bad", 1), newRecord("bad-too", 1), newRecord("good", 1))
 		b.after(time.Second)
 		b.wantStats(Stats{Held: 2, Letters: 2})
+		if got := writing.Load(); got != 1 {
+			t.Errorf("%d dead letters being written, want 1: no more than attempts", got)
+		}
 		b.stop()
 		<-b.ended
 		b.want(

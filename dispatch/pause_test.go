@@ -95,7 +95,9 @@ func TestPause(t *testing.T) {
 func TestPauseOutlastsMaxElapsedTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := setup(t, Options{ReadAhead: 2, Concurrency: 1}, func(context.Context, *fakeRecord, int) Answer {
+		retry := exactly
+		retry.MaxElapsedTime = 10*time.Minute + 300*time.Millisecond
+		b := setup(t, Options{ReadAhead: 2, Concurrency: 1, Retry: retry}, func(context.Context, *fakeRecord, int) Answer {
 			time.Sleep(500 * time.Millisecond)
 			return failure
 		})
@@ -105,8 +107,8 @@ func TestPauseOutlastsMaxElapsedTime(t *testing.T) {
 		b.after(time.Hour)
 		b.want(
 			"0s tried posts 1", "500ms tried waits 1s back_off",
-			"10m0s tried ends release status_5xx",
-			"10m0s untried ends release paused",
+			"10m0.3s tried ends release status_5xx",
+			"10m0.3s untried ends release paused",
 		)
 	})
 }
@@ -117,9 +119,9 @@ func TestGone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		retry := exactly
-		retry.Attempts = 1
+		retry.Attempts = 2
 		b := setup(t, Options{Retry: retry}, script(
-			Answer{Verdict: VerdictReject, Reason: "status_4xx", Status: 410, Gone: true}, ok))
+			Answer{Verdict: VerdictReject, Reason: "status_4xx", Status: 410, Gone: true}, failure, ok))
 		b.source.feed(newRecord("a", 1))
 		b.after(time.Minute)
 		b.source.feed(newRecord("b", 1))
@@ -128,14 +130,18 @@ func TestGone(t *testing.T) {
 		b.Resume()
 		synctest.Wait()
 		// b, too, is answered with 410, and the endpoint pauses again.
-		b.wantStats(Stats{Held: 1, Queued: 1, Paused: true})
+		b.wantStats(Stats{Held: 2, Queued: 1, Waiting: 1, Paused: true})
+		b.after(6 * time.Minute)
+		b.Resume()
+		b.after(7 * time.Minute)
 		b.want(
 			"0s a posts 1", "0s a waits 0s paused",
-			"5m0s a posts 2", "5m0s a ends accept ok",
+			"5m0s a posts 2", "5m0s a waits 1s back_off",
 			"5m0s b posts 1", "5m0s b waits 0s paused",
+			"6m0s a posts 3", "6m0s a ends accept ok",
+			"6m0s b posts 2", "6m0s b waits 1s back_off",
+			"6m1s b posts 3", "6m1s b ends accept ok",
 		)
-		b.Resume()
-		b.after(6 * time.Minute)
 		b.wantStats(Stats{})
 	})
 }

@@ -253,6 +253,32 @@ func TestTimeRunsOutInTheQueue(t *testing.T) {
 	})
 }
 
+// The same when its slot comes before housekeeping has found it.
+func TestTimeRanOutWhenTheSlotComes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		retry := exactly
+		retry.InitialInterval, retry.MaxElapsedTime = 300*time.Millisecond, 800*time.Millisecond
+		b := setup(t, Options{Concurrency: 1, ReadAhead: 10, Retry: retry}, func(_ context.Context, r *fakeRecord, _ int) Answer {
+			if r.name == "a" {
+				return failure
+			}
+			time.Sleep(850 * time.Millisecond)
+			return ok
+		})
+		b.source.feed(newRecord("early", 1)) // housekeeping is at 1 s and 2 s
+		b.after(1100 * time.Millisecond)
+		b.source.feed(newRecord("a", 1), newRecord("b", 1))
+		b.after(time.Minute)
+		b.want(
+			"0s early posts 1", "850ms early ends accept ok",
+			"1.1s a posts 1", "1.1s a waits 300ms back_off",
+			"1.1s b posts 1", "1.95s b ends accept ok",
+			"1.95s a ends release status_5xx",
+		)
+	})
+}
+
 // Workers are reused, and go when they have been idle for long.
 func TestCrewGoes(t *testing.T) {
 	t.Parallel()
