@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/sharehook/sharehook/config"
 	"github.com/sharehook/sharehook/dispatch"
 	"github.com/sharehook/sharehook/gateway/admin"
 	"github.com/sharehook/sharehook/gateway/sharegroup"
@@ -27,12 +26,13 @@ func (e *endpoint) deliver(ctx context.Context, w window) error {
 	go func() { ended <- d.Run(ctx) }()
 	stop, err := e.watch(ctx, d, ended)
 
-	leave := stop.leave
-	if leave == nil { // killed, or ended by itself
-		var cancel context.CancelFunc
-		leave, cancel = context.WithTimeout(context.WithoutCancel(ctx), killedLeave)
-		defer cancel()
+	until := stop.leave
+	if ctx.Err() != nil || until.IsZero() { // killed, or ended by itself
+		until = time.Now().Add(killedLeave)
 	}
+	leave, cancel := context.WithDeadline(context.WithoutCancel(ctx), until)
+	defer cancel()
+	defer context.AfterFunc(ctx, cancel)() // killed while leaving
 	if left := group.Leave(leave); left != nil {
 		e.log.Warn("leave the share group", "error", left)
 	}
@@ -55,8 +55,8 @@ func (e *endpoint) join(w window) (*sharegroup.Group, *dispatch.Endpoint, error)
 	do.Observer = e.observer()
 	do.MaxDeliveries = e.limit.Load
 	do.Logger = e.log
-	if e.cfg.DeadLetter.By == config.DeadLetterByGateway {
-		do.DeadLetters = &deadLetterer{e.parts.letters, e.cfg.Name, e.cfg.ShareGroup.Name, e.cfg.DeadLetter.Topic}
+	if e.letters != nil {
+		do.DeadLetters = &deadLetterer{e.letters, e.cfg.Name, e.cfg.ShareGroup.Name, e.cfg.DeadLetter.Topic}
 	}
 	d, err := dispatch.New(do)
 	if err != nil {
@@ -89,9 +89,11 @@ func (e *endpoint) watch(ctx context.Context, d *dispatch.Endpoint, ended <-chan
 	for {
 		select {
 		case <-e.stopped:
-			if err := d.Drain(e.times.attempts); err != nil {
+			attempts, cancel := context.WithDeadline(ctx, e.times.attempts)
+			if err := d.Drain(attempts); err != nil {
 				e.log.Warn("drain", "error", err)
 			}
+			cancel()
 			return e.times, <-ended
 		case err := <-ended:
 			return stopTimes{}, err // nil: killed

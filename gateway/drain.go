@@ -16,24 +16,27 @@ const (
 	adminWait = 500 * time.Millisecond
 )
 
+// stopTimes are the times of a drain that begins now. g.mu is held. They need
+// no cancelling: they end with the grace.
+func (g *Gateway) stopTimes() stopTimes {
+	grace, begun := g.cfg.Shutdown.Grace, time.Now()
+	return stopTimes{begun.Add(grace - min(leaveReserve, grace/4)), begun.Add(grace)}
+}
+
 // Stop drains the gateway within the grace of its configuration: not ready,
 // acquire nothing, finish the attempts that run, give back the rest, leave the
 // groups, flush telemetry, close the admin server. When ctx ends it stops at
 // once and returns ErrKilled. It is to be called once, after Start.
 func (g *Gateway) Stop(ctx context.Context) error {
-	grace := g.cfg.Shutdown.Grace
-	g.parts.log.Info("draining", "grace", grace.String())
-	g.setState("draining")
-
-	begun := time.Now()
-	attempts, cancelAttempts := context.WithDeadline(ctx, begun.Add(grace-min(leaveReserve, grace/4)))
-	defer cancelAttempts()
-	leave, cancelLeave := context.WithDeadline(ctx, begun.Add(grace))
-	defer cancelLeave()
+	g.mu.Lock()
+	g.stopped, g.state = true, "draining"
+	g.parts.log.Info("draining", "grace", g.cfg.Shutdown.Grace.String())
 	// All at the same time: no endpoint's drain waits for another's.
 	for _, e := range g.endpoints {
-		e.stop(stopTimes{attempts, leave})
+		e.stop(g.stopTimes())
 	}
+	g.mu.Unlock()
+
 	ended := make(chan struct{})
 	go func() {
 		g.wg.Wait()
@@ -48,7 +51,7 @@ func (g *Gateway) Stop(ctx context.Context) error {
 		<-ended // cut short: within killedLeave
 	}
 	g.kill() // nothing runs any more: only frees the context
-	g.close()
+	g.parts.close()
 	return g.closeAdmin(ctx, killed)
 }
 

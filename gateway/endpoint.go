@@ -2,9 +2,11 @@ package gateway
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"log/slog"
+	"reflect"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -12,6 +14,7 @@ import (
 	"github.com/sharehook/sharehook/config"
 	"github.com/sharehook/sharehook/dispatch"
 	"github.com/sharehook/sharehook/gateway/cluster"
+	"github.com/sharehook/sharehook/gateway/deadletter"
 	"github.com/sharehook/sharehook/gateway/sharegroup"
 	"github.com/sharehook/sharehook/gateway/telemetry"
 	"github.com/sharehook/sharehook/webhooks"
@@ -36,14 +39,17 @@ const (
 type endpoint struct {
 	cfg     config.Endpoint
 	parts   *parts
+	letters *deadletter.Writer // nil: dead letters are not ours to write
 	hook    *webhooks.Endpoint
 	metrics *telemetry.EndpointMetrics
 	log     *slog.Logger
 
-	stopped chan struct{} // closed by stop
-	times   stopTimes     // written before stopped is closed
-	limit   atomic.Int32  // the group's delivery limit, 0: not known
-	lock    atomic.Int64  // the length of its lock in nanoseconds, 0: not known
+	stopped chan struct{}     // closed by stop
+	times   stopTimes         // written before stopped is closed
+	ended   chan struct{}     // closed when it has stopped and let go of everything
+	files   [sha256.Size]byte // the content of the files that its TLS section names
+	limit   atomic.Int32      // the group's delivery limit, 0: not known
+	lock    atomic.Int64      // the length of its lock in nanoseconds, 0: not known
 	lag     atomic.Pointer[map[string]int64]
 	held    atomic.Pointer[sharegroup.Group]
 	running atomic.Pointer[dispatch.Endpoint]
@@ -55,9 +61,10 @@ type endpoint struct {
 
 // stopTimes bound a drain: attempts finish until one, the group is left until
 // the other.
-type stopTimes struct{ attempts, leave context.Context } //nolint:containedctx // two deadlines, handed over once
+type stopTimes struct{ attempts, leave time.Time }
 
 func newEndpoint(cfg config.Endpoint, p *parts) (*endpoint, error) {
+	files := filesDigest(cfg.TLS) // before they are read: a change in between is seen as one
 	o, err := webhookOptions(cfg, p.version, p.dial)
 	if err != nil {
 		return nil, fmt.Errorf("endpoint %q: %w", cfg.Name, err)
@@ -68,7 +75,15 @@ func newEndpoint(cfg config.Endpoint, p *parts) (*endpoint, error) {
 		metrics: p.telemetry.Endpoint(cfg.Name, cfg.Topics...),
 		log:     p.log.With("endpoint", cfg.Name),
 		stopped: make(chan struct{}),
+		ended:   make(chan struct{}),
+		files:   files,
 		reason:  "starting",
+	}
+	if cfg.DeadLetter.By == config.DeadLetterByGateway {
+		if e.letters, err = p.letters.get(p.kafka); err != nil {
+			e.metrics.Close()
+			return nil, err
+		}
 	}
 	o.Tracer = p.telemetry.TracerProvider().Tracer(scope)
 	o.Propagator = p.telemetry.Propagator()
@@ -109,10 +124,17 @@ func (e *endpoint) gauges() {
 	})
 }
 
-// close lets go of everything. The endpoint has stopped.
+// close lets go of everything. The endpoint has stopped, or never begun.
 func (e *endpoint) close() {
 	e.hook.Close()
 	e.metrics.Close()
+	close(e.ended)
+}
+
+// same says whether the endpoint is already as c wants it, the content of its
+// certificates and keys included.
+func (e *endpoint) same(c config.Endpoint) bool {
+	return reflect.DeepEqual(e.cfg, c) && e.files == filesDigest(c.TLS)
 }
 
 // stop drains the endpoint within these times. It is called once.

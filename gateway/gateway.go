@@ -3,7 +3,6 @@ package gateway
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -13,9 +12,6 @@ import (
 
 	"github.com/sharehook/sharehook/config"
 	"github.com/sharehook/sharehook/gateway/admin"
-	"github.com/sharehook/sharehook/gateway/cluster"
-	"github.com/sharehook/sharehook/gateway/deadletter"
-	"github.com/sharehook/sharehook/gateway/telemetry"
 )
 
 // scope names the instrumentation in spans.
@@ -37,6 +33,11 @@ type Options struct {
 	// be nil.
 	OnDelivery func(Delivery)
 
+	// Load reads the configuration again. If it is set, Run reloads when a
+	// file of the configuration changes, and on each value from ReloadNow.
+	Load      func() (*config.Config, error)
+	ReloadNow <-chan struct{}
+
 	// KafkaOptions come after those of the configuration: a dialler for a
 	// broker that lives in the process.
 	KafkaOptions []kgo.Opt
@@ -47,41 +48,24 @@ type Options struct {
 
 // Gateway runs the endpoints of a configuration.
 type Gateway struct {
-	parts     *parts
-	cfg       *config.Config
-	admin     *admin.Server
-	endpoints []*endpoint
+	parts *parts
+	admin *admin.Server
+
+	load      func() (*config.Config, error)
+	reloadNow <-chan struct{}
 
 	wg      sync.WaitGroup
 	kill    context.CancelFunc // ends the endpoints at once; set by Start
 	address net.Addr           // of the admin server; set by Start
 
-	mu    sync.Mutex
-	state string // why the gateway as a whole is not ready; empty: it is
-}
+	reloading sync.Mutex // held by a reload from its first look to its end; before mu
 
-// parts are what the endpoints share. None of it can be held up by one of
-// them.
-type parts struct {
-	version    string
-	log        *slog.Logger
-	telemetry  *telemetry.Telemetry
-	kafka      []kgo.Opt
-	client     *kgo.Client // for cluster
-	cluster    *cluster.Cluster
-	producer   *kgo.Client // for letters; nil: no endpoint needs it
-	letters    *deadletter.Writer
-	dial       dialer
-	onDelivery func(Delivery)
-	once       said
-}
-
-// said remembers what was said, so that it is not said again every minute.
-type said struct{ what sync.Map }
-
-func (s *said) first(what string) bool {
-	_, again := s.what.LoadOrStore(what, true)
-	return !again
+	mu        sync.Mutex // guards what follows
+	cfg       *config.Config
+	endpoints []*endpoint     // of cfg; those that drain for good are not among them
+	work      context.Context //nolint:containedctx // that of the endpoints' goroutines; set by Start
+	state     string          // why the gateway as a whole is not ready; empty: it is
+	stopped   bool            // a drain has begun
 }
 
 // New builds a gateway. It connects to nothing; everything that can be wrong
@@ -91,14 +75,14 @@ func New(o Options) (*Gateway, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &Gateway{parts: p, cfg: o.Config, state: "starting"}
+	g := &Gateway{parts: p, load: o.Load, reloadNow: o.ReloadNow, cfg: o.Config, state: "starting"}
 	for _, cfg := range o.Config.Endpoints {
 		if !cfg.Enabled {
 			continue
 		}
 		e, err := newEndpoint(cfg, p)
 		if err != nil {
-			g.close()
+			g.discard()
 			return nil, err
 		}
 		g.endpoints = append(g.endpoints, e)
@@ -110,60 +94,14 @@ func New(o Options) (*Gateway, error) {
 		Logger:  p.log,
 	})
 	if err != nil {
-		g.close()
+		g.discard()
 		return nil, err
 	}
 	return g, nil
 }
 
-func newParts(o Options) (*parts, error) {
-	log := orDiscard(o.Logger)
-	p := &parts{version: o.Version, log: log, dial: o.Dial, onDelivery: o.OnDelivery}
-	var err error
-	if p.kafka, err = kafkaOptions(o.Config.Kafka, o.Version, log); err != nil {
-		return nil, err
-	}
-	p.kafka = append(p.kafka, o.KafkaOptions...)
-	if p.client, err = kgo.NewClient(p.kafka...); err != nil {
-		return nil, fmt.Errorf("kafka: %w", err)
-	}
-	p.cluster = cluster.New(p.client, log)
-	for _, e := range o.Config.Endpoints {
-		if e.Enabled && e.DeadLetter.By == config.DeadLetterByGateway {
-			opts := append(append([]kgo.Opt{}, p.kafka...), deadletter.ProducerOpts()...)
-			if p.producer, err = kgo.NewClient(opts...); err != nil {
-				p.client.Close()
-				return nil, fmt.Errorf("kafka: %w", err)
-			}
-			p.letters = deadletter.New(p.producer)
-			break
-		}
-	}
-	p.telemetry, err = telemetry.New(backgroundContext, telemetry.Options{Version: o.Version, InstanceID: o.InstanceID, Logger: log})
-	if err != nil {
-		p.close()
-		return nil, fmt.Errorf("telemetry: %w", err)
-	}
-	return p, nil
-}
-
-func orDiscard(log *slog.Logger) *slog.Logger {
-	if log == nil {
-		return slog.New(slog.DiscardHandler)
-	}
-	return log
-}
-
-// close closes the clients.
-func (p *parts) close() {
-	if p.producer != nil {
-		p.producer.Close()
-	}
-	p.client.Close()
-}
-
-// close lets go of what New made.
-func (g *Gateway) close() {
+// discard lets go of what New made, none of which has begun.
+func (g *Gateway) discard() {
 	for _, e := range g.endpoints {
 		e.close()
 	}
@@ -175,7 +113,7 @@ func (g *Gateway) close() {
 func (g *Gateway) Start(ctx context.Context) error {
 	var err error
 	if g.address, err = g.admin.Start(ctx); err != nil {
-		g.close()
+		g.discard()
 		return err
 	}
 	if g.address != nil {
@@ -185,11 +123,34 @@ func (g *Gateway) Start(ctx context.Context) error {
 	// The end of ctx asks for a drain and is not the end of the work.
 	work, kill := context.WithCancel(context.WithoutCancel(ctx))
 	g.kill = kill
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.work = work
 	for _, e := range g.endpoints {
-		g.wg.Go(func() { e.run(work) })
+		g.startLocked(e, nil)
 	}
-	g.setState("")
+	g.state = ""
 	return nil
+}
+
+// startLocked runs an endpoint, once the one whose place it takes has drained:
+// two generations of it at a time would be twice its limits. g.mu is held.
+func (g *Gateway) startLocked(e, before *endpoint) {
+	work := g.work
+	g.wg.Go(func() {
+		defer e.close()
+		if before != nil {
+			<-before.ended
+		}
+		e.run(work)
+	})
+}
+
+// current are the endpoints, and whether a drain has begun.
+func (g *Gateway) current() ([]*endpoint, bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.endpoints, g.stopped
 }
 
 // ErrKilled is what Run ends with when it was stopped at once.
@@ -201,7 +162,7 @@ func (g *Gateway) Run(ctx context.Context, kill <-chan struct{}) error {
 	if err := g.Start(ctx); err != nil {
 		return err
 	}
-	<-ctx.Done()
+	g.reloadUntil(ctx)
 	stop, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	done := make(chan struct{})
@@ -216,23 +177,17 @@ func (g *Gateway) Run(ctx context.Context, kill <-chan struct{}) error {
 	return g.Stop(stop)
 }
 
-func (g *Gateway) setState(state string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.state = state
-}
-
 // ready is what /readyz answers: every endpoint has joined its share group.
 func (g *Gateway) ready() (bool, []admin.Condition) {
 	g.mu.Lock()
-	state := g.state
+	state, endpoints := g.state, g.endpoints
 	g.mu.Unlock()
 	ready := state == ""
 	var conditions []admin.Condition
 	if !ready {
 		conditions = append(conditions, admin.Condition{Reason: state})
 	}
-	for _, e := range g.endpoints {
+	for _, e := range endpoints {
 		c := e.condition()
 		ready = ready && c.Ready
 		conditions = append(conditions, c)

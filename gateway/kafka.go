@@ -1,12 +1,8 @@
 package gateway
 
 import (
-	"crypto/tls"
-	"crypto/x509"
-	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/sasl"
@@ -53,36 +49,6 @@ func saslMechanism(c config.SASL) (sasl.Mechanism, error) {
 	default:
 		return nil, fmt.Errorf("mechanism %q is not known", c.Mechanism)
 	}
-}
-
-// tlsConfig reads the files that a TLS section names.
-func tlsConfig(c config.TLS) (*tls.Config, error) {
-	cfg := &tls.Config{
-		MinVersion:         tls.VersionTLS12,
-		ServerName:         c.ServerName,
-		InsecureSkipVerify: c.InsecureSkipVerify, //nolint:gosec // what the file asks for, in so many words
-	}
-	if c.CAFile != "" {
-		pem, err := os.ReadFile(c.CAFile)
-		if err != nil {
-			return nil, fmt.Errorf("ca_file: %w", err)
-		}
-		cfg.RootCAs = x509.NewCertPool()
-		if !cfg.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("ca_file: %s holds no certificate in PEM", c.CAFile)
-		}
-	}
-	switch {
-	case c.CertFile != "" && c.KeyFile != "":
-		cert, err := tls.LoadX509KeyPair(c.CertFile, c.KeyFile)
-		if err != nil {
-			return nil, fmt.Errorf("cert_file and key_file: %w", err)
-		}
-		cfg.Certificates = []tls.Certificate{cert}
-	case c.CertFile != "" || c.KeyFile != "":
-		return nil, errors.New("cert_file and key_file belong together; give both or none")
-	}
-	return cfg, nil
 }
 
 // kafkaLog lets kgo's warnings through.

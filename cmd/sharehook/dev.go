@@ -49,10 +49,10 @@ looked at: records that somebody made up go only to endpoints that were named.`,
 				return err
 			}
 			o.Records = records
-			ctx, kill, stop := signals(cmd.Context(), o.Logger)
-			defer stop()
-			o.Kill = kill
-			summary, err := dev.Run(ctx, o)
+			s := watchSignals(cmd.Context(), o.Logger)
+			defer s.stop()
+			o.Kill = s.kill
+			summary, err := dev.Run(s.drain, o)
 			if perr := printSummary(out, f, summary); err == nil {
 				err = perr
 			}

@@ -19,7 +19,10 @@ func runCommand(f *flags) *cobra.Command {
 		Short: "Run the gateway",
 		Long: `Runs the gateway until SIGTERM or SIGINT. The first one drains it within
 shutdown.grace: nothing is acquired any more, attempts under way finish, the
-rest is given back to the broker. A second one stops it at once.`,
+rest is given back to the broker. A second one stops it at once.
+
+SIGHUP, and a change of a file that the configuration was made of, reload it:
+all or nothing, endpoints that did not change go on undisturbed.`,
 		Example: `  sharehook run -c sharehook.yaml
   sharehook run -c /etc/sharehook/ --provision --log-format json`,
 		Args: cobra.NoArgs,
@@ -30,10 +33,11 @@ rest is given back to the broker. A second one stops it at once.`,
 			}
 			log := f.logger(cmd.ErrOrStderr())
 			o := gateway.Options{Config: cfg, Version: version, Logger: log}
-			ctx, kill, stop := signals(cmd.Context(), log)
-			defer stop()
+			s := watchSignals(cmd.Context(), log)
+			defer s.stop()
+			o.Load, o.ReloadNow = f.load, s.reload
 			if provision {
-				plans, err := gateway.Provision(ctx, o, false)
+				plans, err := gateway.Provision(s.drain, o, false)
 				logPlans(log, plans)
 				if err != nil {
 					return failed(err)
@@ -44,44 +48,56 @@ rest is given back to the broker. A second one stops it at once.`,
 				return failed(err)
 			}
 			log.Info("sharehook starts", "version", version, "commit", commit, "configuration", cfg.Summary())
-			return failed(g.Run(ctx, kill))
+			return failed(g.Run(s.drain, s.kill))
 		},
 	}
 	cmd.Flags().BoolVar(&provision, "provision", false, "first make the cluster what the file wishes, as the command provision does")
 	return cmd
 }
 
-// signals are a context that ends with the first SIGTERM or SIGINT and a
-// channel that is closed by the second.
-func signals(parent context.Context, log *slog.Logger) (ctx context.Context, kill <-chan struct{}, stop func()) {
-	ctx, cancel := context.WithCancel(parent)
-	second := make(chan struct{})
-	got := make(chan os.Signal, 2)
+// signals are what the process was told.
+type signals struct {
+	drain  context.Context //nolint:containedctx // ends with the first SIGTERM or SIGINT
+	kill   chan struct{}   // closed by the second
+	reload chan struct{}   // one slot: SIGHUP
+	stop   func()
+}
+
+func watchSignals(parent context.Context, log *slog.Logger) signals {
+	drain, cancel := context.WithCancel(parent)
+	s := signals{drain: drain, kill: make(chan struct{}), reload: make(chan struct{}, 1)}
+	got := make(chan os.Signal, 4)
 	signal.Notify(got, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	done := make(chan struct{})
-	go func() {
-		for n := 0; n < 2; {
-			select {
-			case <-done:
-				return
-			case s := <-got:
-				if s == syscall.SIGHUP {
-					log.Warn("SIGHUP: the file is not read again while running; restart to have a change take effect")
-					continue
-				}
-				if n++; n == 2 {
-					log.Warn("second signal: stopping at once", "signal", s.String())
-					close(second)
-					return
-				}
-				log.Info("signal: draining; a second one stops at once", "signal", s.String())
-				cancel()
-			}
-		}
-	}()
-	return ctx, second, func() {
+	s.stop = func() {
 		signal.Stop(got)
 		close(done)
 		cancel()
 	}
+	go func() {
+		for draining := false; ; {
+			var what os.Signal
+			select {
+			case <-done:
+				return
+			case what = <-got:
+			}
+			switch {
+			case what == syscall.SIGHUP:
+				select {
+				case s.reload <- struct{}{}:
+				default: // one is waiting already
+				}
+			case draining:
+				log.Warn("second signal: stopping at once", "signal", what.String())
+				close(s.kill)
+				return
+			default:
+				log.Info("signal: draining; a second one stops at once", "signal", what.String())
+				draining = true
+				cancel()
+			}
+		}
+	}()
+	return s
 }
