@@ -101,7 +101,7 @@ func (o *observer) Finished(ctx context.Context, dr dispatch.Record, out dispatc
 	d := Delivery{
 		Endpoint: o.endpoint, Topic: r.Topic(), Partition: r.Partition(), Offset: r.Offset(), Key: r.Key(),
 		DeliveryCount: r.DeliveryCount(), Attempts: out.Attempts, Acknowledgement: out.Acknowledgement.String(),
-		Verdict: out.Verdict.String(), Reason: out.Reason, Status: out.Status, Elapsed: elapsed,
+		Verdict: verdictName(out.Verdict), Reason: out.Reason, Status: out.Status, Elapsed: elapsed,
 		DeadLetter: cause, Interrupted: out.Interrupted, Lapsed: out.Lapsed, Cause: out.Cause, Err: err,
 	}
 	span := trace.SpanFromContext(ctx)
@@ -113,6 +113,14 @@ func (o *observer) Finished(ctx context.Context, dr dispatch.Record, out dispatc
 	if o.watch != nil {
 		o.watch(d)
 	}
+}
+
+// verdictName is "none" where no attempt was made.
+func verdictName(v dispatch.Verdict) string {
+	if v == 0 {
+		return "none"
+	}
+	return v.String()
 }
 
 // deadLetter is why the record became a dead letter, "" if it did not. Those
