@@ -56,8 +56,13 @@ fuzz: ## each fuzz target for FUZZTIME (10s)
 		go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) "$$package"; \
 	done
 
+BENCHFLAGS ?=
 .PHONY: bench
-bench: kafka ## the benchmarks, on a real Kafka where they need one
+bench: kafka ## the gateway against a real Kafka, with goals; BENCHFLAGS=-h shows what it takes
+	go run ./test/bench $(BENCHFLAGS)
+
+.PHONY: microbench
+microbench: kafka ## the benchmarks of the packages, on a real Kafka where they need one
 	go test -tags kafka -p 1 -run '^$$' -bench . -benchmem ./...
 
 .PHONY: dev
