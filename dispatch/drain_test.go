@@ -102,16 +102,18 @@ func TestDrainOnTheLastDelivery(t *testing.T) {
 		want []string
 	}{
 		{"written", 0, []string{
-			"0s waits waits 30s redelivery", "0s runs waits 30s redelivery",
-			"1s waits letter delivery_limit ", "1s waits ends reject dead-letter=delivery_limit",
-			"1s runs letter delivery_limit ", "1s runs ends reject dead-letter=delivery_limit",
+			"0s a waits 30s redelivery", "0s b a 30s redelivery",
+			"1s a letter delivery_limit ", "1s a ends reject dead-letter=delivery_limit",
+			"1s b letter delivery_limit ", "1s b ends reject dead-letter=delivery_limit",
 		}},
 		{"not written in time", time.Hour, []string{
-			"0s waits waits 30s redelivery", "0s runs waits 30s redelivery",
-			"1s waits waits 1s dead_letter", "1s runs waits 1s dead_letter",
-			"2s waits waits 2s dead_letter", "2s runs waits 2s dead_letter",
-			"4s waits waits 4s dead_letter", "4s runs waits 4s dead_letter",
-			"6s waits ends none interrupted", "6s runs ends none interrupted",
+			"0s a waits 30s redelivery", "0s b a 30s redelivery",
+			"1s a waits 1s dead_letter", "1s b a 1s dead_letter",
+			"2s a waits 1s dead_letter", "2s b a 1s dead_letter",
+			"3s a waits 1s dead_letter", "3s b a 1s dead_letter",
+			"4s a waits 1s dead_letter", "4s b a 1s dead_letter",
+			"5s a waits 1s dead_letter", "5s b a 1s dead_letter",
+			"5.5s a ends none interrupted", "5.5s b ends none interrupted",
 		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -124,9 +126,9 @@ func TestDrainOnTheLastDelivery(t *testing.T) {
 						return b.downFor(tc.down)(ctx, r, o)
 					}),
 				}, always(ok, 0))
-				b.source.feed(newRecord("waits", 5), newRecord("runs", 5))
+				b.source.feed(newRecord("a", 5), newRecord("b", 5))
 				b.after(time.Second)
-				err := <-b.drain(5 * time.Second)
+				err := <-b.drain(4500 * time.Millisecond)
 				if (err != nil) != (tc.down > 0) {
 					t.Errorf("Drain: %v", err)
 				}
@@ -269,7 +271,7 @@ func TestDrainBeforeRun(t *testing.T) {
 // A drain that meets the acquiring goroutine at any point of its loop ends it.
 func TestDrainAtAnyMoment(t *testing.T) {
 	t.Parallel()
-	for range 500 {
+	for range 100 {
 		e, err := New(Options{Concurrency: 1, Source: endless{}, Attempter: &instant{}})
 		if err != nil {
 			t.Fatal(err)
