@@ -187,7 +187,7 @@ func TestNothingWaitsForTheSlowest(t *testing.T) {
 func TestTail(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		const slots, span = 64, 20*time.Second
+		const slots, span = 64, 20 * time.Second
 		took := func(i int64) time.Duration {
 			switch {
 			case i%200 == 0:

@@ -102,17 +102,17 @@ func TestDrainOnTheLastDelivery(t *testing.T) {
 		want []string
 	}{
 		{"written", 0, []string{
-			"0s a waits 30s redelivery", "0s b a 30s redelivery",
+			"0s a waits 30s redelivery", "0s b waits 30s redelivery",
 			"1s a letter delivery_limit ", "1s a ends reject dead-letter=delivery_limit",
 			"1s b letter delivery_limit ", "1s b ends reject dead-letter=delivery_limit",
 		}},
 		{"not written in time", time.Hour, []string{
-			"0s a waits 30s redelivery", "0s b a 30s redelivery",
-			"1s a waits 1s dead_letter", "1s b a 1s dead_letter",
-			"2s a waits 1s dead_letter", "2s b a 1s dead_letter",
-			"3s a waits 1s dead_letter", "3s b a 1s dead_letter",
-			"4s a waits 1s dead_letter", "4s b a 1s dead_letter",
-			"5s a waits 1s dead_letter", "5s b a 1s dead_letter",
+			"0s a waits 30s redelivery", "0s b waits 30s redelivery",
+			"1s a waits 1s dead_letter", "1s b waits 1s dead_letter",
+			"2s a waits 1s dead_letter", "2s b waits 1s dead_letter",
+			"3s a waits 1s dead_letter", "3s b waits 1s dead_letter",
+			"4s a waits 1s dead_letter", "4s b waits 1s dead_letter",
+			"5s a waits 1s dead_letter", "5s b waits 1s dead_letter",
 			"5.5s a ends none interrupted", "5.5s b ends none interrupted",
 		}},
 	} {
