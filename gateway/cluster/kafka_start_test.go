@@ -184,6 +184,38 @@ func TestPinLeavesAKnownGroupAlone(t *testing.T) {
 	}
 }
 
+// A topic that comes between provisioning and the first join came later: it is
+// delivered from its beginning.
+func TestPinLeavesAProvisionedGroupAlone(t *testing.T) {
+	t.Parallel()
+	c, w := setup(t)
+	later := kafka.Name("later")
+	w.Topics = append(w.Topics, later)
+	mustProvision(t, c, w)
+	broker.CreateTopic(t, later, 1, nil)
+	broker.ProduceNumbered(t, later, 0, 5)
+	mustPin(t, c, w, false)
+	if plan := mustPlan(t, c, w); len(plan) != 0 {
+		t.Errorf("planned for a provisioned group: %v", plan)
+	}
+	if got := receive(t, w, 5); !slices.Equal(got, numbers(0, 5)) {
+		t.Errorf("received %v", got)
+	}
+}
+
+// That somebody set the reset by hand does not make a group known.
+func TestPinThoughTheResetIsEarliest(t *testing.T) {
+	t.Parallel()
+	c, w := setup(t)
+	broker.SetGroup(t, w.Group, groupReset, startEarliest)
+	broker.ProduceNumbered(t, w.Topics[0], 0, 6)
+	mustPin(t, c, w, true)
+	broker.ProduceNumbered(t, w.Topics[0], 6, 6)
+	if got := receive(t, w, 6); !slices.Equal(got, numbers(6, 6)) {
+		t.Errorf("received %v", got)
+	}
+}
+
 // A group whose members are all gone is known all the same.
 func TestPinLeavesADesertedGroupAlone(t *testing.T) {
 	t.Parallel()

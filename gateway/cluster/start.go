@@ -27,11 +27,12 @@ const readCommitted = "read_committed"
 // the start when the first member has joined, seconds later, and what was
 // produced meanwhile is never delivered. It must come before the first join.
 //
-// A group is new until somebody has joined it. Whatever a known group lacks
-// belongs to topics that came, or were made again, later: that is left to
-// share.auto.offset.reset, as their end now is not where the group stopped.
-// Of a new group only partitions without an offset are set, so that it can be
-// called again after a failure, and pinning twice does not move the start.
+// A group is new until somebody has joined it, or it was provisioned: its
+// reset is earliest. Whatever a known group lacks belongs to topics that came,
+// or were made again, later: that is left to share.auto.offset.reset, as their
+// end now is not where the group stopped. Of a new group only partitions
+// without an offset are set, so that pinning can be called again after a
+// failure, and pinning twice does not move the start.
 //
 // It reports whether it set anything. Topics that do not exist, a group that
 // has its offsets, and another replica that was faster are no errors. It needs
@@ -101,12 +102,33 @@ func (c *Cluster) unpinned(ctx context.Context, group string, topics []string) (
 // setting its offsets makes it with epoch 1. Every join and leave adds one.
 const lastUnjoinedEpoch = 1
 
-// isNew says whether nobody has joined group so far. Offsets alone do not
-// tell: a known group has none once its topics were deleted and made again.
+// isNew says whether group still lacks its start: there is none, or somebody
+// began to pin it and nobody has joined since. Offsets alone do not tell: a
+// known group has none once its topics were deleted and made again.
 func (c *Cluster) isNew(ctx context.Context, group string) (bool, error) {
+	g, err := c.describeGroup(ctx, group)
+	if missingGroup(err) {
+		return true, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("describe share group %q: %w", group, err)
+	}
+	if len(g.Members) > 0 || g.GroupEpoch > lastUnjoinedEpoch {
+		return false, nil
+	}
+	// Pinned by somebody. With reset earliest all of it was, as that is set
+	// after the last offset; what has no offset came since.
+	s, err := c.Settings(ctx, group)
+	if denied(err) {
+		return true, nil
+	}
+	return s.OffsetReset != startEarliest, err
+}
+
+func (c *Cluster) describeGroup(ctx context.Context, group string) (kmsg.ShareGroupDescribeResponseGroup, error) {
 	req := kmsg.NewPtrShareGroupDescribeRequest()
 	req.GroupIDs = []string{group}
-	var isNew bool
+	var g kmsg.ShareGroupDescribeResponseGroup
 	err := persist(ctx, func(ctx context.Context) error {
 		resp, err := req.RequestWith(ctx, c.client)
 		if err != nil {
@@ -115,22 +137,13 @@ func (c *Cluster) isNew(ctx context.Context, group string) (bool, error) {
 		if len(resp.Groups) != 1 {
 			return errShortAnswer
 		}
-		g := resp.Groups[0]
-		err = brokerError(g.ErrorCode, g.ErrorMessage)
-		if missingGroup(err) {
-			isNew = true
-			return nil
-		}
-		isNew = len(g.Members) == 0 && g.GroupEpoch <= lastUnjoinedEpoch
-		return err
+		g = resp.Groups[0]
+		return brokerError(g.ErrorCode, g.ErrorMessage)
 	})
-	if err != nil {
-		return false, fmt.Errorf("describe share group %q: %w", group, err)
-	}
-	return isNew, nil
+	return g, err
 }
 
-var errShortAnswer = errors.New("the broker's answer lacks the group that was asked for")
+var errShortAnswer = errors.New("the broker's answer lacks what was asked for")
 
 // alterStart sets start offsets (AlterShareGroupOffsets), making the group if
 // there is none. Setting a part of them again, as after a failure, does not
