@@ -169,6 +169,11 @@ func (m *member) arrive(batch []*kgo.Record) {
 		g.acquire(m, r, expression, now, deadline)
 	}
 	ready := len(g.arrived) > 0
+	if ready {
+		// Whoever waits gets these, and asks again for more: until then the
+		// next poll must not fetch on the strength of the old number.
+		g.want = 0
+	}
 	g.mu.Unlock()
 	if ready {
 		g.wake()
