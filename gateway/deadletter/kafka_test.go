@@ -276,3 +276,23 @@ func incompressible(n int) []byte {
 	}
 	return b
 }
+
+// While the brokers are down Write ends with its context, and afterwards
+// letters are written again.
+func TestBrokerGoesAndComes(t *testing.T) {
+	t.Parallel()
+	own := kafka.Start(t, kafka.Options{})
+	own.CreateTopic(t, "dlq.orders", 1, nil)
+	w := New(own.Client(t, ProducerOpts()...))
+	if err := w.Write(within(t, 20*time.Second), example()); err != nil {
+		t.Fatal(err)
+	}
+	own.Kill(t, 1)
+	for range 3 {
+		if err := w.Write(within(t, 300*time.Millisecond), example()); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrRefused) {
+			t.Errorf("Write: %v", err)
+		}
+	}
+	own.Restart(t, 1)
+	kafka.Wait(t, 60*time.Second, "the letter", func() bool { return w.Write(within(t, 10*time.Second), example()) == nil })
+}
