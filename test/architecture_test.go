@@ -49,6 +49,7 @@ var rules = map[string]rule{
 	"gateway/cluster":    {never: []string{chi, netHTTP, yamlLib}},
 	"gateway/admin":      {never: []string{franz, backoff, yamlLib}},
 	"gateway/telemetry":  {never: []string{franz, chi, backoff, yamlLib}},
+	"gateway/filewatch":  {never: []string{franz, chi, backoff, netHTTP, yamlLib}},
 	"gateway/filewatch":  {never: []string{franz, chi, netHTTP, backoff, yamlLib}},
 	"gateway": {
 		ours:  []string{"config", "webhooks", "dispatch", "gateway"},
