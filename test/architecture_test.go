@@ -50,7 +50,6 @@ var rules = map[string]rule{
 	"gateway/admin":      {never: []string{franz, backoff, yamlLib}},
 	"gateway/telemetry":  {never: []string{franz, chi, backoff, yamlLib}},
 	"gateway/filewatch":  {never: []string{franz, chi, backoff, netHTTP, yamlLib}},
-	"gateway/filewatch":  {never: []string{franz, chi, netHTTP, backoff, yamlLib}},
 	"gateway": {
 		ours:  []string{"config", "webhooks", "dispatch", "gateway"},
 		never: []string{yamlLib},
