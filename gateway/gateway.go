@@ -25,7 +25,8 @@ type Options struct {
 	Config *config.Config
 	// Version is the program's, for user-agent, spans and metrics.
 	Version string
-	// InstanceID tells replicas apart; empty: a random one.
+	// InstanceID tells replicas apart, the same when one starts again; empty:
+	// the host name.
 	InstanceID string
 	// Logger may be nil: nothing is logged.
 	Logger *slog.Logger

@@ -13,10 +13,10 @@ import (
 )
 
 // kafkaOptions are the options that every client of the cluster has.
-func kafkaOptions(c config.Kafka, version string, log *slog.Logger) ([]kgo.Opt, error) {
+func kafkaOptions(c config.Kafka, i instance, version string, log *slog.Logger) ([]kgo.Opt, error) {
 	opts := []kgo.Opt{
 		kgo.SeedBrokers(c.Brokers...),
-		kgo.ClientID(c.ClientID),
+		kgo.ClientID(i.clientID(c.ClientID)),
 		kgo.SoftwareNameAndVersion("sharehook", version),
 		kgo.WithLogger(kafkaLog{log.With("component", "kgo")}),
 	}

@@ -17,6 +17,8 @@ import (
 // them.
 type parts struct {
 	version    string
+	instance   instance
+	clientID   string // of the configuration, without the instance
 	log        *slog.Logger
 	telemetry  *telemetry.Telemetry
 	kafka      []kgo.Opt
@@ -38,9 +40,12 @@ func (s *said) first(what string) bool {
 
 func newParts(o Options) (*parts, error) {
 	log := orDiscard(o.Logger)
-	p := &parts{version: o.Version, log: log, dial: o.Dial, onDelivery: o.OnDelivery}
+	p := &parts{
+		version: o.Version, instance: newInstance(o.InstanceID), clientID: o.Config.Kafka.ClientID,
+		log: log, dial: o.Dial, onDelivery: o.OnDelivery,
+	}
 	var err error
-	if p.kafka, err = kafkaOptions(o.Config.Kafka, o.Version, log); err != nil {
+	if p.kafka, err = kafkaOptions(o.Config.Kafka, p.instance, o.Version, log); err != nil {
 		return nil, err
 	}
 	p.kafka = append(p.kafka, o.KafkaOptions...)

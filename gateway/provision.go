@@ -23,7 +23,7 @@ type Plan struct {
 // nothing. Endpoints that are not enabled are left alone. What the broker
 // refuses for one endpoint does not keep the others from being provisioned.
 func Provision(ctx context.Context, o Options, dryRun bool) ([]Plan, error) {
-	opts, err := kafkaOptions(o.Config.Kafka, o.Version, orDiscard(o.Logger))
+	opts, err := kafkaOptions(o.Config.Kafka, newInstance(o.InstanceID), o.Version, orDiscard(o.Logger))
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 
 func runCommand(f *flags) *cobra.Command {
 	var provision bool
+	var instance string
 	cmd := &cobra.Command{
 		Use:   "run",
 		Short: "Run the gateway",
@@ -32,7 +33,7 @@ all or nothing, endpoints that did not change go on undisturbed.`,
 				return err
 			}
 			log := f.logger(cmd.ErrOrStderr())
-			o := gateway.Options{Config: cfg, Version: version, Logger: log}
+			o := gateway.Options{Config: cfg, Version: version, InstanceID: instance, Logger: log}
 			s := watchSignals(cmd.Context(), log)
 			defer s.stop()
 			o.Load, o.ReloadNow = f.load, s.reload
@@ -52,6 +53,7 @@ all or nothing, endpoints that did not change go on undisturbed.`,
 		},
 	}
 	cmd.Flags().BoolVar(&provision, "provision", false, "first make the cluster what the file wishes, as the command provision does")
+	cmd.Flags().StringVar(&instance, "instance", "", "what tells this replica from all others, the same when it starts again (default: the host name)")
 	return cmd
 }
 
