@@ -54,7 +54,8 @@ type exchange struct {
 	// conn is the HTTP/1.1 connection that the request went out on last, nil
 	// for HTTP/2. net/http repeats a request on a new connection if an idle one
 	// turns out to be dead.
-	conn   *answerConn
+	conn *answerConn
+	// reused: the connection had served another request before.
 	reused bool
 }
 

@@ -18,7 +18,10 @@
 //   - A record can set no header that frames, routes or authenticates the
 //     request (see [ForwardRules]), whatever its headers are called.
 //   - Whatever headers a record has, a request is made of it that HTTP can
-//     carry: what it cannot carry is encoded, or left out and counted.
+//     carry: what it cannot carry is encoded, or left out, counted, and said in
+//     the request's sharehook-headers-dropped.
+//   - A request that took a connection which the endpoint had closed already is
+//     repeated on another one, within the same attempt and its timeout.
 //   - Reasons come from a fixed list and are found by the types of errors,
 //     never by their texts.
 //   - Of a URL only scheme, host and port appear in errors and spans.

@@ -56,7 +56,7 @@ type Result struct {
 	// Gone says that the endpoint answered 410 and no rule names that code: it
 	// is to be paused and the record kept.
 	Gone bool
-	// Elapsed is the time from the first byte built to the answer read.
+	// Elapsed is the time from making the request to having read the answer.
 	Elapsed time.Duration
 	// Excerpt is the beginning of the answer's body, at most 2 KiB.
 	Excerpt []byte

@@ -55,8 +55,9 @@ type Options struct {
 	// DefaultMaxRetryAfter; negative: the header is ignored.
 	MaxRetryAfter time.Duration
 
-	// Concurrency is how many attempts the caller makes at once. It sizes the
-	// pool of connections and limits nothing. Default: DefaultConcurrency.
+	// Concurrency is how many attempts the caller makes at once. It is the
+	// size of the pool of connections: of more attempts some would wait for a
+	// connection, within their timeout. Default: DefaultConcurrency.
 	Concurrency int
 	// TLS is for https. Nil: the system's roots.
 	TLS *tls.Config

@@ -15,9 +15,6 @@ const (
 	// idleConnTimeout is below the 2 to 10 minutes after which firewalls and
 	// load balancers forget a silent connection without a word.
 	idleConnTimeout = 90 * time.Second
-	// spareIdleConns is for connections that were dialled for a request that
-	// then found another one free.
-	spareIdleConns = 16
 	// maxAnswerHeader bounds the memory that an answer's header can take.
 	maxAnswerHeader = 256 << 10
 	// A dead HTTP/2 connection would take all requests of an endpoint with it:
@@ -43,9 +40,11 @@ func (e *Endpoint) newTransport() *http.Transport {
 		HTTP2:               &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingTimeout},
 
 		// As many as there are attempts, so that a burst reuses what the one
-		// before it dialled; Go's default is 2. No MaxConnsPerHost: waiting
-		// for a connection would eat the attempt's time.
-		MaxIdleConnsPerHost:    e.options.Concurrency + spareIdleConns,
+		// before it dialled; Go's default is 2. And no more: a request that finds
+		// no idle connection dials, also if one comes free meanwhile, and with
+		// handshakes slower than answers such dials pile up.
+		MaxIdleConnsPerHost:    e.options.Concurrency,
+		MaxConnsPerHost:        e.options.Concurrency,
 		IdleConnTimeout:        idleConnTimeout,
 		MaxResponseHeaderBytes: maxAnswerHeader,
 		// We read little of an answer; it need not be compressed for us.
