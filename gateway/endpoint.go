@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kerr"
+
 	"github.com/sharehook/sharehook/config"
 	"github.com/sharehook/sharehook/dispatch"
 	"github.com/sharehook/sharehook/gateway/cluster"
@@ -229,6 +231,13 @@ func (e *endpoint) checkDeadLetters(ctx context.Context, want cluster.Wishes) er
 // than the file wishes. It changes nothing.
 func (e *endpoint) readSettings(ctx context.Context, want cluster.Wishes) (cluster.Settings, error) {
 	settings, err := e.parts.cluster.Settings(ctx, want.Group)
+	if errors.Is(err, kerr.GroupAuthorizationFailed) {
+		// To read settings is not to read records: it runs without knowing.
+		if e.parts.once.first(e.cfg.Name + "settings") {
+			e.log.Warn("settings of the share group are not known: grant DESCRIBE_CONFIGS on the group", "share_group", want.Group, "error", err)
+		}
+		return cluster.Settings{}, nil
+	}
 	if err != nil {
 		return settings, err
 	}
