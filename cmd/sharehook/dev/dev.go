@@ -1,11 +1,14 @@
 package dev
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/sharehook/sharehook/config"
@@ -22,7 +25,8 @@ type Options struct {
 	// Out is where a person reads what runs and each delivery; nil: nowhere.
 	Out io.Writer
 	// Colour paints the deliveries.
-	Colour  bool
+	Colour bool
+	// Version is the program's; empty: devel.
 	Version string
 	// Logger is the gateway's; nil: nothing is logged.
 	Logger *slog.Logger
@@ -38,6 +42,7 @@ func Run(ctx context.Context, o Options) (Summary, error) {
 	if o.Out == nil {
 		o.Out = io.Discard
 	}
+	o.Version = cmp.Or(o.Version, "devel") // brokers refuse clients without one
 	broker, err := startBroker()
 	if err != nil {
 		return Summary{}, err
@@ -84,21 +89,13 @@ type stage struct {
 // set sets up configuration and receiver.
 func (o Options) set(ctx context.Context, b *broker) (s *stage, err error) {
 	s = &stage{Options: o, cfg: o.Config, broker: b}
-	wish := defaultAdmin
 	if s.cfg != nil {
-		wish = s.cfg.Admin.Listen
-	}
-	admin, err := adminAddress(wish)
-	if err != nil {
-		return nil, err
-	}
-	if s.cfg != nil {
-		s.byGateway = adapt(s.cfg, b.addr, admin)
+		s.byGateway = adapt(s.cfg, b.addr)
 	} else {
 		if s.receiver, err = startReceiver(ctx); err != nil {
 			return nil, err
 		}
-		if s.cfg, err = sampleConfig(b.addr, admin, s.receiver.addr); err != nil {
+		if s.cfg, err = sampleConfig(b.addr, defaultAdmin, s.receiver.addr); err != nil {
 			s.close()
 			return nil, err
 		}
@@ -121,17 +118,16 @@ func (s *stage) close() {
 func (s *stage) play(ctx context.Context) error {
 	lines := newLines(s.Out, s.Colour, s.plan.endpoints, s.plan.topics)
 	defer lines.close()
-	g, err := gateway.New(gateway.Options{
-		Config: s.cfg, Version: s.Version, Logger: s.Logger,
-		OnDelivery: func(d gateway.Delivery) {
-			lines.delivered(d)
-			s.tally.delivered(d)
-		},
-	})
-	if err != nil {
-		return err
+	watch := func(d gateway.Delivery) {
+		lines.delivered(d)
+		s.tally.delivered(d)
 	}
-	if err := g.Start(ctx); err != nil {
+	g, err := s.start(ctx, watch)
+	if errors.Is(err, syscall.EADDRINUSE) { // by another one, perhaps
+		s.cfg.Admin.Listen = anyPort(s.cfg.Admin.Listen)
+		g, err = s.start(ctx, watch)
+	}
+	if err != nil {
 		return err
 	}
 	s.introduce(g)
@@ -140,6 +136,15 @@ func (s *stage) play(ctx context.Context) error {
 		err = stopped
 	}
 	return err
+}
+
+// start makes a gateway and starts it.
+func (s *stage) start(ctx context.Context, watch func(gateway.Delivery)) (*gateway.Gateway, error) {
+	g, err := gateway.New(gateway.Options{Config: s.cfg, Version: s.Version, Logger: s.Logger, OnDelivery: watch})
+	if err != nil {
+		return nil, err
+	}
+	return g, g.Start(ctx)
 }
 
 // produce returns when enough records are settled, or ctx has ended.

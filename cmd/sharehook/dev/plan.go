@@ -2,7 +2,6 @@ package dev
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"net"
 	"regexp"
@@ -75,12 +74,12 @@ func takes(e config.Endpoint, topic string) bool {
 }
 
 // adapt makes a user's configuration one for this machine: the embedded broker,
-// the admin server on a loopback address that is free, dead letters by the
-// gateway where they are the broker's. Topics are new here, so reading them
-// from the start misses nothing. It says what it changed about dead letters.
-func adapt(cfg *config.Config, broker, admin string) (byGateway []string) {
+// the admin server on a loopback address, dead letters by the gateway where they
+// are the broker's. Topics are new here, so reading them from the start misses
+// nothing. It says what it changed about dead letters.
+func adapt(cfg *config.Config, broker string) (byGateway []string) {
 	cfg.Kafka = config.Kafka{Brokers: []string{broker}, ClientID: cfg.Kafka.ClientID}
-	cfg.Admin.Listen = admin
+	cfg.Admin.Listen = onLoopback(cfg.Admin.Listen)
 	for i := range cfg.Endpoints {
 		e := &cfg.Endpoints[i]
 		e.ShareGroup.Start = config.StartEarliest
@@ -95,25 +94,24 @@ func adapt(cfg *config.Config, broker, admin string) (byGateway []string) {
 // defaultAdmin is where the admin server listens if nobody else does.
 const defaultAdmin = "127.0.0.1:8400"
 
-// adminAddress is wish on a loopback address, with a free port if its own is
-// taken; empty if there is to be none.
-func adminAddress(wish string) (string, error) {
-	if wish == "" {
-		return "", nil
-	}
-	host, port, err := net.SplitHostPort(wish)
+// onLoopback is an address of the admin server with a loopback host; empty stays
+// empty: there is to be none.
+func onLoopback(listen string) string {
+	host, port, err := net.SplitHostPort(listen)
 	if err != nil {
-		return "", fmt.Errorf("admin.listen: %w", err)
+		return listen
 	}
 	if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
 		host = "127.0.0.1"
 	}
-	for _, try := range []string{net.JoinHostPort(host, port), net.JoinHostPort(host, "0")} {
-		ln, err := net.Listen("tcp", try) //nolint:noctx // a loopback address: it is there or not
-		if err == nil {
-			// The port is free now, and most likely when the server wants it.
-			return ln.Addr().String(), ln.Close()
-		}
+	return net.JoinHostPort(host, port)
+}
+
+// anyPort is the same address with a port that is free.
+func anyPort(listen string) string {
+	host, _, err := net.SplitHostPort(listen)
+	if err != nil {
+		return listen
 	}
-	return "", fmt.Errorf("admin server: no free port on %s", host)
+	return net.JoinHostPort(host, "0")
 }
