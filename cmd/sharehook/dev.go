@@ -15,6 +15,9 @@ import (
 	"github.com/sharehook/sharehook/config"
 )
 
+// noColour, set to anything, asks programs for plain text (no-color.org).
+const noColour = "NO_COLOR" //nolint:misspell // its name
+
 func devCommand(f *flags) *cobra.Command {
 	var records int
 	var printIt bool
@@ -76,7 +79,7 @@ func (f *flags) devOptions(cmd *cobra.Command) (dev.Options, error) {
 	if f.json() {
 		o.Out = cmd.ErrOrStderr() // stdout is the table's alone
 	}
-	o.Colour = terminal(o.Out) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	o.Colour = terminal(o.Out) && os.Getenv(noColour) == "" && os.Getenv("TERM") != "dumb"
 	log := *f
 	if cmd.Flags().Changed("log-level") {
 		o.Logger = log.logger(cmd.ErrOrStderr())

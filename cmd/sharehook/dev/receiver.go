@@ -22,9 +22,9 @@ type receiver struct {
 }
 
 const (
-	// One order in so many is not taken at the first attempt,
+	// One order in so many is not taken at the first attempt.
 	flakyEvery, flakyAt = 12, 5
-	// and one in so many not by any attempt of its first delivery.
+	// And one in so many not at any attempt of its first delivery.
 	stubbornEvery, stubbornAt = 25, 18
 )
 
