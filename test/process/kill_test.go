@@ -1,0 +1,173 @@
+//go:build kafka
+
+package process
+
+import (
+	"net/http"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/sharehook/sharehook/test/kafka"
+)
+
+// mixed is the key of the i-th record of a load: some are retried, some
+// rejected.
+func mixed(i int) string {
+	switch {
+	case i%20 == 7:
+		return "late"
+	case i%50 == 3:
+		return "bad"
+	}
+	return "good " + strconv.Itoa(i)
+}
+
+// mixedAnswers answer such a load, some time after each POST.
+func mixedAnswers(after time.Duration) script {
+	return func(p *post) reply {
+		r := reply{after: after}
+		switch {
+		case p.key == "late" && p.nth == 1:
+			r.status = http.StatusServiceUnavailable
+		case p.key == "bad":
+			r.status = http.StatusBadRequest
+		}
+		return r
+	}
+}
+
+// confirming is how long the broker may take to hear of an answer, on a
+// machine that is busy with other tests. What was answered within it when a
+// process dies may be delivered again.
+const confirming = time.Second
+
+// held says whether a POST of a replica was under way at that time, or
+// answered so shortly before that the broker may not have known.
+func held(replica string, at time.Time) func(*post) bool {
+	return func(p *post) bool {
+		return p.replica == replica && p.at.Before(at) && (p.answered.IsZero() || p.answered.After(at.Add(-confirming)))
+	}
+}
+
+// only fails for each duplicate whose first POST was not held by a replica at
+// that time.
+func (a account) only(t *testing.T, h *hook, replica string, at time.Time) {
+	t.Helper()
+	known := make(map[string]bool)
+	for _, p := range h.all(held(replica, at)) {
+		known[p.id] = true
+	}
+	for _, d := range a.duplicates {
+		if !known[d.id] {
+			t.Errorf("%s was POSTed again and was not held by %q:\n%s", d.id, replica, describe(h.all(func(p *post) bool { return p.id == d.id })))
+		}
+	}
+}
+
+// TestKillOneOfTwo: a process dies under load, and the other one delivers what
+// it held.
+func TestKillOneOfTwo(t *testing.T) {
+	t.Parallel()
+	h := newHook(t, mixedAnswers(300*time.Millisecond))
+	n := name("kill")
+	shared.CreateTopic(t, n, partitions, nil)
+	path := write(t, replica(shared, "a", n, h, nil))
+	provision(t, path)
+	a, b := start(t, path), start(t, write(t, replica(shared, "b", n, h, nil)))
+	a.awaitReady()
+	b.awaitReady()
+	load := produce(t, shared, n, 150, mixed)
+	// Without a backlog what is held is what is under way.
+	kafka.Wait(t, readyWait, "both to deliver and to keep up", func() bool {
+		return len(h.all(from("a"), accepted)) > 100 && len(h.all(from("b"), accepted)) > 100 &&
+			len(h.all(from("a"), underWay)) < concurrency/2 && shared.GroupLag(t, group(n), n) < 2*concurrency
+	})
+	killed := time.Now()
+	a.kill()
+	load.await(500)
+	account := ledger{shared, n, n, letters(n), []*hook{h}}.settle(t, load.stop())
+	t.Logf("replica a had %d POSTs under way", len(h.all(from("a"), underWay)))
+	account.only(t, h, "a", killed)
+	account.atMost(t, concurrency)
+}
+
+func TestKillTheOnlyOne(t *testing.T) {
+	t.Parallel()
+	killTheOnlyOne(t, shared)
+}
+
+// killTheOnlyOne kills the only replica and starts it again: it does not wait
+// for the session of its predecessor.
+func killTheOnlyOne(t *testing.T, c *kafka.Cluster) {
+	h := newHook(t, slow("a", time.Hour))
+	n := name("only")
+	c.CreateTopic(t, n, partitions, nil)
+	path := write(t, replica(c, "a", n, h, nil))
+	provision(t, path)
+	records := numbered(t, c, n, 400)
+	a := start(t, path)
+	kafka.Wait(t, readyWait, "64 POSTs to be under way", func() bool { return len(h.all(underWay)) == concurrency })
+	a.kill()
+	rewrite(t, path, replica(c, "b", n, h, nil))
+	b := start(t, path)
+	inHand := make(map[string]bool)
+	for _, p := range h.all(from("a")) {
+		inHand[p.id] = true
+	}
+	kafka.Wait(t, settleWait, "everything to be POSTed", func() bool { return len(h.all(from("b"))) >= len(records) })
+	again, all := time.Duration(0), time.Duration(0)
+	for _, p := range h.all(from("b")) {
+		since := p.at.Sub(b.started)
+		if all = max(all, since); inHand[p.id] {
+			again = max(again, since)
+		}
+	}
+	t.Logf("what was held was POSTed within %s of the restart, everything within %s", again.Round(time.Millisecond), all.Round(time.Millisecond))
+	if all > 5*time.Second {
+		t.Errorf("everything was POSTed within %s of the restart, want 5 s", all)
+	}
+	ledger{c, n, n, letters(n), []*hook{h}}.settle(t, records).atMost(t, concurrency)
+	if len(h.all(from("b"))) != len(records) {
+		t.Errorf("%d POSTs of %d records", len(h.all(from("b"))), len(records))
+	}
+}
+
+// TestStoppedProcess: a process that the system does not let run for longer
+// than its locks and its session is no harm, and goes on by itself.
+func TestStoppedProcess(t *testing.T) {
+	t.Parallel()
+	h := newHook(t, mixedAnswers(50*time.Millisecond))
+	n := name("stopped")
+	shared.CreateTopic(t, n, partitions, nil)
+	more := keys{"share_group": keys{"lock": "2s"}}
+	path := write(t, replica(shared, "a", n, h, more))
+	provision(t, path)
+	a, b := start(t, path), start(t, write(t, replica(shared, "b", n, h, more)))
+	a.awaitReady()
+	b.awaitReady()
+	load := produce(t, shared, n, 200, mixed)
+	kafka.Wait(t, readyWait, "both to deliver", func() bool {
+		return len(h.all(from("a"), accepted)) > 100 && len(h.all(from("b"), accepted)) > 100
+	})
+	stopped := time.Now()
+	a.signal(syscall.SIGSTOP)
+	kafka.Wait(t, readyWait, "the broker to give it up", func() bool { return len(shared.GroupMembers(t, group(n))) == 1 })
+	goesOn := time.Now()
+	a.signal(syscall.SIGCONT)
+	kafka.Wait(t, readyWait, "it to be a member again", func() bool { return len(shared.GroupMembers(t, group(n))) == 2 })
+	load.await(200)
+	kafka.Wait(t, readyWait, "it to deliver what is new", func() bool {
+		for _, p := range h.all(from("a"), since(goesOn), accepted) {
+			if p.nth == 1 {
+				return true
+			}
+		}
+		return false
+	})
+	account := ledger{shared, n, n, letters(n), []*hook{h}}.settle(t, load.stop())
+	t.Logf("it was stopped for %s", goesOn.Sub(stopped).Round(time.Millisecond))
+	account.only(t, h, "a", stopped)
+	account.atMost(t, concurrency)
+}
