@@ -121,30 +121,36 @@ func (r *Record) key() recordKey {
 	return recordKey{r.first.Topic, r.first.Partition, r.first.Offset}
 }
 
-// feed hands the waiting entries of a partition to kgo, unless a batch is
-// still unanswered. group.mu is held.
+// feed hands waiting entries of a partition to kgo, unless a batch is still
+// unanswered: all that have the status of the first one, as kgo takes those in
+// one piece. Handed over one by one, the first could be in one request and the
+// rest in the next, and the answer to the one would be taken for both.
+// group.mu is held.
 func (m *member) feed(key partitionKey) {
 	l := m.ledgers[key]
 	if l == nil || l.closed || len(l.sent) > 0 {
 		return
 	}
 	now := time.Now()
-	n := 0
-	for n < len(l.waiting) && (l.limit == 0 || len(l.sent) < l.limit) {
-		if e := l.waiting[n]; m.sendable(e, now) {
-			l.sent = append(l.sent, e)
+	var status kgo.AckStatus
+	var handles []*kgo.Record
+	l.waiting = slices.DeleteFunc(l.waiting, func(e entry) bool {
+		if status != 0 && e.status != status || l.limit > 0 && len(l.sent) == l.limit {
+			return false
 		}
-		n++
-	}
-	l.waiting = slices.Delete(l.waiting, 0, n)
+		if m.sendable(e, now) {
+			status = e.status
+			l.sent = append(l.sent, e)
+			handles = append(handles, e.handle)
+		}
+		return true
+	})
 	if len(l.sent) == 0 {
 		return
 	}
 	l.sentAt = now
 	m.unsent += len(l.sent)
-	for _, e := range l.sent {
-		e.handle.Ack(e.status)
-	}
+	m.client.MarkAcks(status, handles...)
 	signal(m.toSend)
 }
 

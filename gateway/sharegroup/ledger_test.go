@@ -37,6 +37,10 @@ func newDesk(t *testing.T) *desk {
 		group: g, log: g.log, wake: make(chan struct{}, 1), toSend: make(chan struct{}, 1),
 		ledgers: make(map[partitionKey]*ledger), topicIDs: map[string][16]byte{"t": {1}},
 	}
+	if m.client, err = kgo.NewClient(); err != nil { // connects to nothing, and is in no group
+		t.Fatal(err)
+	}
+	t.Cleanup(m.client.Close)
 	g.members = []*member{m}
 	return &desk{t, g, m, seen}
 }
@@ -144,14 +148,36 @@ func TestOneBatchAtATime(t *testing.T) {
 		d.wantSent(sent{1, kgo.AckAccept})
 		d.answer(nil)
 		wantDone(t, doneA, nil)
-		d.wantSent(sent{2, kgo.AckReject}, sent{3, kgo.AckAccept})
+		d.wantSent(sent{2, kgo.AckReject})
 		d.answer(nil)
 		wantDone(t, doneB, nil)
+		d.wantSent(sent{3, kgo.AckAccept})
+		d.answer(nil)
 		wantDone(t, doneC, nil)
 		d.wantSent()
 		if d.seen.acknowledged[Accept] != 2 || d.seen.acknowledged[Reject] != 1 {
 			t.Errorf("confirmed: %v, want 2 accepts and 1 reject", d.seen.acknowledged)
 		}
+	})
+}
+
+// A batch is handed to kgo in one piece, and that can only be done with one
+// status. Those of another keep their order and their turn.
+func TestBatchHasOneStatus(t *testing.T) {
+	inBubble(t, func(t *testing.T, d *desk) {
+		rs := []*Record{d.one(0), d.one(1), d.one(2), d.one(3), d.one(4), d.one(5)}
+		for i, a := range []Acknowledgement{Accept, Release, Accept, Reject, Release, Accept} {
+			d.acknowledge(rs[i], a)
+		}
+		d.wantSent(sent{0, kgo.AckAccept})
+		d.answer(nil)
+		d.wantSent(sent{1, kgo.AckRelease}, sent{4, kgo.AckRelease})
+		d.answer(nil)
+		d.wantSent(sent{2, kgo.AckAccept}, sent{5, kgo.AckAccept})
+		d.answer(nil)
+		d.wantSent(sent{3, kgo.AckReject})
+		d.answer(nil)
+		d.wantSent()
 	})
 }
 
