@@ -58,6 +58,9 @@ func webhookOptions(c config.Endpoint, version string, dial dialer) (webhooks.Op
 		Version:       version,
 		Dial:          dial,
 	}
+	if o.MaxRetryAfter == 0 {
+		o.MaxRetryAfter = -1 // for webhooks 0 is the default; here it is "pay no heed"
+	}
 	if c.TLS != nil {
 		if o.TLS, err = tlsConfig(*c.TLS); err != nil {
 			return webhooks.Options{}, fmt.Errorf("tls: %w", err)
@@ -81,18 +84,18 @@ const (
 	mostFetched = 500
 )
 
-// acquisition divides what may be held ahead between our own buffer and the
-// fetches under way. Fetches are dear for the broker and should be few and
-// large, but what they bring while no slot is free pays a delivery if the
-// process dies. So all fetches at a time bring half of what may be held ahead,
-// and dispatch asks for more when half of it is used up.
+// acquisition sizes the fetches. They are dear for the broker and should be few
+// and large, but what they bring while no slot is free pays a delivery if the
+// process dies. So all fetches at a time bring no more than may be held ahead.
+// dispatch asks for more when half of that is used up, and the share group
+// keeps a fetch small when dispatch asks for little.
 func acquisition(c config.Endpoint, leading, brokers int) window {
 	w := window{fetches: max(1, leading, min(brokers, fewBrokers))}
 	ahead := c.ReadAhead.Records
 	if c.ReadAhead.Auto {
 		ahead = c.Concurrency
 	}
-	w.fetchRecords = min(max(1, ahead/2/w.fetches/c.Members), mostFetched)
+	w.fetchRecords = min(max(1, ahead/w.fetches/c.Members), mostFetched)
 	// What fetches bring beyond the room that dispatch has waits in the share
 	// group's hands. It counts as held.
 	beyond := w.fetchRecords * w.fetches * c.Members

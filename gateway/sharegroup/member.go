@@ -44,6 +44,7 @@ type member struct {
 	// Guarded by group.mu.
 	single    bool      // the next fetch is the only one: pause as it arrives
 	stopped   bool      // it has arrived
+	size      int       // about how many bytes a record has, 0: none has come yet
 	gauged    time.Time // when the length of the lock was measured last
 	ledgers   map[partitionKey]*ledger
 	unsent    int  // acknowledgements at kgo that are not answered

@@ -16,6 +16,9 @@ const (
 	bufferDwell = 100 * time.Millisecond
 	// pausedLook is how often a paused member looks for errors.
 	pausedLook = 5 * time.Second
+	// recordOverhead is what a record takes on the wire beside key and value,
+	// with a few headers.
+	recordOverhead = 64
 	// Back-off after polls that brought errors only. kgo answers such a poll
 	// at once, 2500 times a second.
 	minErrorWait = 50 * time.Millisecond
@@ -67,15 +70,23 @@ func (m *member) wants() int {
 	return m.group.want
 }
 
-// resume lets the next fetch go out. If it and the one that kgo would send
-// behind it could bring more than is wanted, there will be only one.
+// resume lets the next fetch go out. While much is wanted kgo sends another
+// one behind it as soon as the first has been taken, which keeps a fast
+// endpoint busy. While little is wanted there is only one, and that is kept
+// small: a fetch's number of records is fixed when the client is made, its
+// bytes are not.
 func (m *member) resume(want int) {
 	g := m.group
+	bytes := int32(fetchBytes)
 	g.mu.Lock()
-	m.single = want < g.opts.FetchRecords*g.opts.ConcurrentFetches
+	m.single = 2*want < g.opts.FetchRecords*g.opts.ConcurrentFetches
+	if m.single && m.size > 0 {
+		bytes = int32(min(fetchBytes, max(1, want/g.opts.ConcurrentFetches)*m.size))
+	}
 	topics := m.client.PauseFetchTopics() // with no argument: those that are paused
 	topics = slices.DeleteFunc(topics, func(t string) bool { return m.sick[t] })
 	g.mu.Unlock()
+	m.client.UpdateFetchMaxBytes(bytes, partitionBytes)
 	m.paused = false
 	if len(topics) > 0 {
 		m.client.ResumeFetchTopics(topics...)
@@ -147,9 +158,10 @@ func (m *member) arrive(batch []*kgo.Record) {
 	g := m.group
 	now := time.Now()
 	counts := make(map[string]int, 1)
-	late := 0
+	late, bytes := 0, 0
 	g.mu.Lock()
 	for _, r := range batch {
+		bytes += len(r.Key) + len(r.Value) + recordOverhead
 		// Through what is left of it, as kgo's deadline is of the wall clock,
 		// which may be set: ours is of the monotonic one.
 		deadline := now.Add(r.AcquisitionDeadline().Sub(now) - deadlineReserve(g.lock))
@@ -168,6 +180,7 @@ func (m *member) arrive(batch []*kgo.Record) {
 		counts[expression]++
 		g.acquire(m, r, expression, now, deadline)
 	}
+	m.size = (m.size + bytes/len(batch)) / 2
 	ready := len(g.arrived) > 0
 	if ready {
 		// Whoever waits gets these, and asks again for more: until then the
