@@ -40,6 +40,9 @@ func (s *said) first(what string) bool {
 
 func newParts(o Options) (*parts, error) {
 	log := orDiscard(o.Logger)
+	if o.Version == "" {
+		o.Version = "devel" // brokers refuse a client whose version is empty
+	}
 	p := &parts{
 		version: o.Version, instance: newInstance(o.InstanceID), clientID: o.Config.Kafka.ClientID,
 		log: log, dial: o.Dial, onDelivery: o.OnDelivery,

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log"
 	"log/slog"
 	"os"
 
@@ -83,8 +84,16 @@ func problems(err error) config.Problems {
 	return ps
 }
 
-// logger writes the log to w.
+// logger writes the log to w. What net/http writes to the standard logger, bytes
+// of an endpoint's answer among it, goes to the debug level.
 func (f *flags) logger(w io.Writer) *slog.Logger {
+	logger := f.newLogger(w)
+	log.SetFlags(0)
+	log.SetOutput(slog.NewLogLogger(logger.With("component", "net/http").Handler(), slog.LevelDebug).Writer())
+	return logger
+}
+
+func (f *flags) newLogger(w io.Writer) *slog.Logger {
 	var level slog.Level
 	_ = level.UnmarshalText([]byte(f.logLevel)) // checked before
 	opts := &slog.HandlerOptions{Level: level}

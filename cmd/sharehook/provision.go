@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"log/slog"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,8 +21,8 @@ func provisionCommand(f *flags) *cobra.Command {
 		Use:   "provision",
 		Short: "Make the cluster what the file wishes",
 		Long: `Makes dead-letter topics, pins the start of new share groups and sets the
-settings of share groups as the file wishes. It never deletes or lowers
-anything, and does nothing where nothing is to be done.`,
+settings of share groups as the file wishes. It deletes nothing, takes no
+partitions away, and does nothing where nothing is to be done.`,
 		Example: `  sharehook provision -c sharehook.yaml --dry-run
   sharehook provision -c sharehook.yaml`,
 		Args: cobra.NoArgs,
@@ -36,7 +35,7 @@ anything, and does nothing where nothing is to be done.`,
 			defer cancel()
 			o := gateway.Options{Config: cfg, Version: version, Logger: f.logger(cmd.ErrOrStderr())}
 			plans, err := gateway.Provision(ctx, o, dryRun)
-			if perr := printPlans(cmd.OutOrStdout(), f, plans, dryRun); perr != nil {
+			if perr := printPlans(cmd.OutOrStdout(), f, plans, dryRun, err != nil); perr != nil {
 				return perr
 			}
 			return failed(err)
@@ -47,7 +46,7 @@ anything, and does nothing where nothing is to be done.`,
 }
 
 // printPlans prints what was planned, whether or not it was done.
-func printPlans(w io.Writer, f *flags, plans []gateway.Plan, dryRun bool) error {
+func printPlans(w io.Writer, f *flags, plans []gateway.Plan, dryRun, refused bool) error {
 	if f.json() {
 		return printJSON(w, map[string]any{"dry_run": dryRun, "plans": plans})
 	}
@@ -60,19 +59,13 @@ func printPlans(w io.Writer, f *flags, plans []gateway.Plan, dryRun bool) error 
 			}
 		}
 	}
-	done := "changes made"
-	if dryRun {
-		done = "changes planned, none made"
+	done := "made"
+	switch {
+	case dryRun:
+		done = "planned, none made"
+	case refused:
+		done = "planned, not all of them made"
 	}
-	_, err := fmt.Fprintf(w, "%d endpoints, %d %s\n", len(plans), n, done)
+	_, err := fmt.Fprintf(w, "%d endpoints, %d changes %s\n", len(plans), n, done)
 	return failed(err)
-}
-
-// logPlans says the same in the log of run --provision.
-func logPlans(log *slog.Logger, plans []gateway.Plan) {
-	for _, p := range plans {
-		for _, c := range p.Changes {
-			log.Info("provisioned", "endpoint", p.Endpoint, "change", c.String(), "why", c.Why)
-		}
-	}
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -38,9 +39,7 @@ all or nothing, endpoints that did not change go on undisturbed.`,
 			defer s.stop()
 			o.Load, o.ReloadNow = f.load, s.reload
 			if provision {
-				plans, err := gateway.Provision(s.drain, o, false)
-				logPlans(log, plans)
-				if err != nil {
+				if _, err := gateway.Provision(s.drain, o, false); err != nil {
 					return failed(err)
 				}
 			}
@@ -58,12 +57,19 @@ all or nothing, endpoints that did not change go on undisturbed.`,
 }
 
 // signals are what the process was told.
+//
+// A signal may come twice for one reason: from whoever stops the process and
+// from whoever stops its process group.
 type signals struct {
 	drain  context.Context //nolint:containedctx // ends with the first SIGTERM or SIGINT
 	kill   chan struct{}   // closed by the second
 	reload chan struct{}   // one slot: SIGHUP
 	stop   func()
 }
+
+// sameSignal is how soon after the first a second signal is not another one. A
+// person takes longer.
+const sameSignal = 150 * time.Millisecond
 
 func watchSignals(parent context.Context, log *slog.Logger) signals {
 	drain, cancel := context.WithCancel(parent)
@@ -77,7 +83,7 @@ func watchSignals(parent context.Context, log *slog.Logger) signals {
 		cancel()
 	}
 	go func() {
-		for draining := false; ; {
+		for draining := (time.Time{}); ; {
 			var what os.Signal
 			select {
 			case <-done:
@@ -90,13 +96,14 @@ func watchSignals(parent context.Context, log *slog.Logger) signals {
 				case s.reload <- struct{}{}:
 				default: // one is waiting already
 				}
-			case draining:
+			case !draining.IsZero() && time.Since(draining) < sameSignal:
+			case !draining.IsZero():
 				log.Warn("second signal: stopping at once", "signal", what.String())
 				close(s.kill)
 				return
 			default:
 				log.Info("signal: draining; a second one stops at once", "signal", what.String())
-				draining = true
+				draining = time.Now()
 				cancel()
 			}
 		}
