@@ -21,11 +21,11 @@ func kafkaOptions(c config.Kafka, i instance, version string, log *slog.Logger) 
 		kgo.WithLogger(kafkaLog{log.With("component", "kgo")}),
 	}
 	if c.TLS != nil {
-		cfg, err := tlsConfig(*c.TLS)
+		dialer, err := newTLSDialer(*c.TLS, log)
 		if err != nil {
 			return nil, fmt.Errorf("kafka.tls: %w", err)
 		}
-		opts = append(opts, kgo.DialTLSConfig(cfg))
+		opts = append(opts, kgo.Dialer(dialer.dial))
 	}
 	if c.SASL != nil {
 		mechanism, err := saslMechanism(*c.SASL)

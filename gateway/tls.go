@@ -1,12 +1,17 @@
 package gateway
 
 import (
+	"context"
 	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"log/slog"
+	"net"
 	"os"
+	"sync"
+	"time"
 
 	"github.com/sharehook/sharehook/config"
 )
@@ -39,6 +44,54 @@ func tlsConfig(c config.TLS) (*tls.Config, error) {
 		return nil, errors.New("cert_file and key_file belong together; give both or none")
 	}
 	return cfg, nil
+}
+
+// dialTimeout bounds connecting to a broker, the TLS handshake included.
+const dialTimeout = 10 * time.Second
+
+// tlsDialer dials brokers. It reads its files again for each connection, so
+// that a certificate that was rotated is used from the next one on; while the
+// files are half-written, the last good ones are.
+type tlsDialer struct {
+	files config.TLS
+	log   *slog.Logger
+
+	mu   sync.Mutex
+	last *tls.Config
+	seen [sha256.Size]byte // the digest of the files that last was made of
+}
+
+func newTLSDialer(c config.TLS, log *slog.Logger) (*tlsDialer, error) {
+	d := &tlsDialer{files: c, log: log, seen: filesDigest(&c)}
+	var err error
+	d.last, err = tlsConfig(c)
+	return d, err
+}
+
+func (d *tlsDialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	dialer := tls.Dialer{Config: d.config()}
+	return dialer.DialContext(ctx, network, address)
+}
+
+// config is the configuration of the files as they are now, or as they were
+// when they were good.
+func (d *tlsDialer) config() *tls.Config {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	now := filesDigest(&d.files)
+	if now == d.seen {
+		return d.last
+	}
+	cfg, err := tlsConfig(d.files)
+	if err != nil {
+		d.log.Warn("kafka.tls: files changed and are not usable, the last good ones are used", "error", err)
+		return d.last
+	}
+	d.last, d.seen = cfg, now
+	d.log.Info("kafka.tls: files changed, new connections use them")
+	return d.last
 }
 
 // filesDigest stands for the content of the files that a TLS section names.
