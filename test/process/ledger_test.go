@@ -19,8 +19,8 @@ import (
 // wrong is right again: a dead member's partitions wait for its session.
 const settleWait = 90 * time.Second
 
-// where is where a record is.
-func where(r *kgo.Record) coordinates { return coordinates{r.Topic, r.Partition, r.Offset} }
+// at is where a record is.
+func at(r *kgo.Record) coordinates { return coordinates{r.Topic, r.Partition, r.Offset} }
 
 // ledger is what was produced for one endpoint, and what may become of it.
 type ledger struct {
@@ -44,7 +44,7 @@ func (l ledger) settle(t *testing.T, records []*kgo.Record) account {
 	l.cluster.WaitGroupLag(t, group(l.endpoint), l.topic, 0, settleWait)
 	ended := make(map[coordinates]string, len(records))
 	for _, r := range records {
-		ended[where(r)] = ""
+		ended[at(r)] = ""
 	}
 	var a account
 	for _, h := range l.hooks {

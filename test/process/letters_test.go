@@ -40,7 +40,9 @@ type setUp struct {
 }
 
 func wrongSetUps() []setUp {
-	names := func(t *testing.T, n string) { shared.SetGroup(t, group(n), groupLetters, letters(n), groupCopy, "true") }
+	names := func(t *testing.T, n string) {
+		shared.SetGroup(t, group(n), groupLetters, letters(n), groupCopy, "true")
+	}
 	return []setUp{
 		{
 			label: "none-named",
