@@ -48,7 +48,7 @@ all or nothing, endpoints that did not change go on undisturbed.`,
 				return failed(err)
 			}
 			log.Info("sharehook starts", "version", version, "commit", commit, "configuration", cfg.Summary())
-			return failed(g.Run(s.drain, s.kill))
+			return failed(withBallast(func() error { return g.Run(s.drain, s.kill) }))
 		},
 	}
 	cmd.Flags().BoolVar(&provision, "provision", false, "first make the cluster what the file wishes, as the command provision does")
