@@ -189,6 +189,7 @@ func (e Endpoint) clone() Endpoint {
 	e.Headers = maps.Clone(e.Headers)
 	e.ForwardHeaders.Include = slices.Clone(e.ForwardHeaders.Include)
 	e.ForwardHeaders.Exclude = slices.Clone(e.ForwardHeaders.Exclude)
+	e.Signing.Secrets = slices.Clone(e.Signing.Secrets)
 	e.Status.Accept = slices.Clone(e.Status.Accept)
 	e.Status.Release = slices.Clone(e.Status.Release)
 	e.Status.Reject = slices.Clone(e.Status.Reject)

@@ -82,6 +82,7 @@ type Endpoint struct {
 	ForwardHeaders ForwardHeaders    `yaml:"forward_headers"`
 	Format         string            `yaml:"format"` // "raw" so far
 	ContentType    string            `yaml:"content_type"`
+	Signing        Signing           `yaml:"signing"`
 	TLS            *TLS              `yaml:"tls"`
 	Status         Status            `yaml:"status"`
 	HonourAction   bool              `yaml:"honour_action"`
@@ -138,6 +139,12 @@ type ForwardHeaders struct {
 	Include []string `yaml:"include"`
 	Exclude []string `yaml:"exclude"`
 	Prefix  string   `yaml:"prefix"`
+}
+
+// Signing holds the secrets of Standard Webhooks that every POST is signed
+// with, the newest first. None: nothing is signed.
+type Signing struct {
+	Secrets []Secret `yaml:"secrets"`
 }
 
 // Status maps status codes and classes ("503", "5xx") to verdicts. A code

@@ -89,7 +89,7 @@ func (s *section) value(k key, name, n *yaml.Node, into reflect.Value, path stri
 	switch k.kind {
 	case object:
 		s.object(n, k.keys, present(k, into), path)
-	case texts:
+	case texts, secrets:
 		s.texts(k, n, into, path)
 	case textMap:
 		s.textMap(k, n, into, path)
@@ -136,7 +136,7 @@ func present(k key, into reflect.Value) reflect.Value {
 	return into.Elem()
 }
 
-// texts decodes a list of strings, which replaces the one before.
+// texts decodes a list of strings or secrets, which replaces the one before.
 func (s *section) texts(k key, n *yaml.Node, into reflect.Value, path string) {
 	into.SetZero()
 	if !s.hasForm(n, yaml.SequenceNode, k.kind, path) {
@@ -154,7 +154,7 @@ func (s *section) texts(k key, n *yaml.Node, into reflect.Value, path string) {
 		}
 		s.places[at] = s.place(element)
 		if v, ok := s.text(k, element, at); ok {
-			into.Set(reflect.Append(into, reflect.ValueOf(v)))
+			into.Set(reflect.Append(into, reflect.ValueOf(v).Convert(into.Type().Elem())))
 		}
 	}
 }
@@ -212,9 +212,9 @@ func (s *section) hasForm(n *yaml.Node, form yaml.Kind, k kind, path string) boo
 	switch {
 	case n.Style&yaml.TaggedStyle != 0:
 		reason = "has a tag, which is not supported; remove the word that begins with !"
-	case k == texts && n.Kind == yaml.ScalarNode:
+	case (k == texts || k == secrets) && n.Kind == yaml.ScalarNode:
 		reason += "write it in brackets: [...]"
-	case k == texts || k == objects:
+	case k == texts || k == secrets || k == objects:
 		reason += "begin every entry with a dash"
 	default:
 		reason += "indent its keys below it"

@@ -16,6 +16,7 @@ const (
 	text                      // a string
 	secret                    // a string that is never shown
 	texts                     // a list of strings
+	secrets                   // a list of strings that are never shown
 	textMap                   // a mapping of any names to strings
 	boolean                   // true or false
 	integer                   // a whole number
@@ -31,7 +32,7 @@ func (k kind) wants() string {
 		return "a mapping"
 	case objects:
 		return "a list of mappings"
-	case texts:
+	case texts, secrets:
 		return "a list of strings"
 	case textMap:
 		return "a mapping of names to strings"

@@ -79,7 +79,7 @@ var endpointKeys = []key{
 	{name: "filter", notYet: true, kind: text, doc: "CEL expression; false: the record is accepted without a POST."},
 	{name: "batch", notYet: true, kind: object, doc: "Many records in one POST."},
 	{name: "auth", notYet: true, kind: object, doc: "How the gateway authenticates at the endpoint."},
-	{name: "signing", notYet: true, kind: object, doc: "Standard Webhooks signatures."},
+	{name: "signing", kind: object, keys: signingKeys, doc: "Standard Webhooks signatures."},
 	{name: "tls", kind: object, optional: true, keys: tlsKeys, doc: "TLS settings of an https endpoint."},
 	{name: "proxy", notYet: true, kind: text, doc: "URL of a proxy, or none."},
 	{name: "network", notYet: true, kind: object, doc: "Which addresses may be dialled."},
@@ -103,6 +103,10 @@ var forwardHeadersKeys = []key{
 	{name: "include", kind: texts, def: []string{"*"}, check: checkGlob, doc: "Globs over record header names."},
 	{name: "exclude", kind: texts, check: checkGlob, doc: "Globs that take names out again."},
 	{name: "prefix", kind: text, def: "kafka-header-", check: checkHeaderPrefix, doc: "Stands before the name; may be empty."},
+}
+
+var signingKeys = []key{
+	{name: "secrets", kind: secrets, check: checkSigningSecret, doc: "Secrets to sign with, newest first: whsec_ (v1, HMAC-SHA256) or whsk_ (v1a, Ed25519)."},
 }
 
 var statusKeys = []key{

@@ -93,6 +93,9 @@ func TestEveryKeyIsRead(t *testing.T) {
 		ForwardHeaders: ForwardHeaders{Include: []string{"x-*", "trace"}, Exclude: []string{"x-secret-*"}},
 		Format:         "raw",
 		ContentType:    "application/json; charset=utf-8",
+		Signing: Signing{Secrets: []Secret{
+			"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsk_BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=",
+		}},
 		TLS: &TLS{
 			CAFile: at("hooks.pem"), CertFile: at("client.pem"), KeyFile: at("client.key"),
 			ServerName: "hooks.example", InsecureSkipVerify: true,
@@ -123,7 +126,7 @@ func TestDefaultsAreNotShared(t *testing.T) {
 	t.Parallel()
 	c, err := Parse("two.yaml", []byte(`
 kafka: {brokers: [localhost]}
-defaults: {headers: {x-a: a}, tls: {server_name: a}, status: {accept: [200]}}
+defaults: {headers: {x-a: a}, signing: {secrets: [whsec_YQ==]}, tls: {server_name: a}, status: {accept: [200]}}
 endpoints:
   - {name: one, topics: [one], url: "https://localhost"}
   - {name: two, topics: [two], url: "https://localhost"}
@@ -132,8 +135,9 @@ endpoints:
 		t.Fatal(err)
 	}
 	one, two := &c.Endpoints[0], &c.Endpoints[1]
+	one.Signing.Secrets[0] = "b"
 	one.Headers["x-a"], one.TLS.ServerName, one.Status.Accept[0] = "b", "b", "b"
-	if two.Headers["x-a"] != "a" || two.TLS.ServerName != "a" || two.Status.Accept[0] != "200" {
+	if two.Signing.Secrets[0] != "whsec_YQ==" || two.Headers["x-a"] != "a" || two.TLS.ServerName != "a" || two.Status.Accept[0] != "200" {
 		t.Errorf("a change of one endpoint changed another: %+v", *two)
 	}
 }

@@ -112,6 +112,8 @@ func (c *Config) node(k key, value reflect.Value, path string) *yaml.Node {
 		return literalNode(v)
 	case []string:
 		return c.list(k, v, path)
+	case []Secret:
+		return c.list(k, placeholders(v), path)
 	case map[string]string:
 		return c.texts(k, v, path)
 	case []Endpoint:
@@ -137,6 +139,15 @@ func (c *Config) list(k key, values []string, path string) *yaml.Node {
 	return n
 }
 
+// placeholders are what is shown of secrets.
+func placeholders(secrets []Secret) []string {
+	shown := make([]string, len(secrets))
+	for i, s := range secrets {
+		shown[i] = s.String()
+	}
+	return shown
+}
+
 func (c *Config) texts(k key, values map[string]string, path string) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
 	if len(values) == 0 {
@@ -155,7 +166,7 @@ func (c *Config) texts(k key, values map[string]string, path string) *yaml.Node 
 // hiddenNode shows a value that a replacement is part of. Of a secret nothing
 // is shown, of another value its literal parts.
 func hiddenNode(k key, shown string) *yaml.Node {
-	if k.kind == secret {
+	if k.kind == secret || k.kind == secrets {
 		return textNode(hiddenText)
 	}
 	return literalNode(shown)

@@ -30,6 +30,7 @@ func TestPrintReadsBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		text := printed(t, c)
+		text = writeSecretsAgain(text)
 		again, err := Parse(c.source, []byte(text), testOptions())
 		if err != nil {
 			t.Fatalf("%v\n%s", err, text)
@@ -43,6 +44,13 @@ func TestPrintReadsBack(t *testing.T) {
 			t.Errorf("%s: got  %+v\nwant %+v\n%s", name, *again, *c, text)
 		}
 	}
+}
+
+// writeSecretsAgain puts those secrets of every-key.yaml back that have a form
+// of their own, so that a placeholder does not pass for one.
+func writeSecretsAgain(printed string) string {
+	return strings.Replace(printed, "secrets: [<secret>, <secret>]",
+		"secrets: [whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw, whsk_BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=]", 1)
 }
 
 // TestPrintShowsEveryKey compares with a file on disk, so that a changed
@@ -108,6 +116,7 @@ endpoints:
     concurrency: ${env:NUMBER}
     headers: {Authorization: literal, x-b: "$${c}"}
     forward_headers: {include: ["${env:WORD}", b]}
+    signing: {secrets: [whsec_aHVudGVyMg==, "whsec_${env:WORD}2"]}
     dead_letter: {topic: "dlq.${env:WORD}"}
 `), testOptions())
 	if err != nil {
@@ -119,14 +128,14 @@ endpoints:
 	}
 	text := printed(t, c)
 	shown := strings.ReplaceAll(text+asJSON.String()+c.Summary(), "<secret>-hunter2", "") // a literal part
-	if strings.Contains(shown, "hunter2") || strings.Contains(shown, "brought") {
+	if strings.Contains(shown, "hunter2") || strings.Contains(shown, "aHVudGVyMg") || strings.Contains(shown, "brought") {
 		t.Errorf("shows what was brought in:\n%s%s", text, shown)
 	}
 	for _, want := range []string{
 		`brokers: ['<secret>:9092']`, `client_id: <secret>`, `password: <secret>`, `token: <secret>`,
 		`content_type: text/<secret>`, `Authorization: literal`, `x-kept: a <secret>`, `x-b: $${c}`,
 		`topics: [literal, <secret>-hunter2]`, `url: <secret>`, `concurrency: <secret>`, `name: sharehook.<secret>`,
-		`include: [<secret>, b]`, `topic: dlq.<secret>`,
+		`include: [<secret>, b]`, `secrets: [<secret>, <secret>]`, `topic: dlq.<secret>`,
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("does not show %s:\n%s", want, text)

@@ -76,7 +76,7 @@ func (s *section) read(k key, n *yaml.Node, path string) (scalar, bool) {
 
 // single is the kind of one element.
 func (k kind) single() string {
-	if k == texts || k == textMap {
+	if k == texts || k == secrets || k == textMap {
 		return text.wants()
 	}
 	return k.wants()
@@ -144,7 +144,7 @@ func controlCharacters(value string) string {
 func (v scalar) quote(k key) string {
 	const longest = 80
 	switch {
-	case k.kind == secret || k.private:
+	case k.kind == secret || k.kind == secrets || k.private:
 		return ""
 	case v.brought:
 		return "what was brought in "

@@ -63,7 +63,7 @@ func valueSchema(k key) schema {
 		return s
 	case objects:
 		return schema{"type": "array", "minItems": 1, "items": objectSchema(k.keys)}
-	case texts:
+	case texts, secrets:
 		s := schema{"type": "array", "items": schema{"type": []string{"string", "number"}}}
 		if k.required {
 			s["minItems"] = 1

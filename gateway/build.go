@@ -50,7 +50,10 @@ func webhookOptions(c config.Endpoint, version string, dial dialer) (webhooks.Op
 			Exclude: c.ForwardHeaders.Exclude,
 			Prefix:  c.ForwardHeaders.Prefix,
 		},
-		ContentType:   c.ContentType,
+		ContentType: c.ContentType,
+
+		SigningSecrets: revealed(c.Signing.Secrets),
+
 		Status:        status,
 		HonourAction:  c.HonourAction,
 		MaxRetryAfter: c.Retry.MaxRetryAfter,
@@ -67,6 +70,15 @@ func webhookOptions(c config.Endpoint, version string, dial dialer) (webhooks.Op
 		}
 	}
 	return o, nil
+}
+
+// revealed are secrets as they are sent, or signed with.
+func revealed(secrets []config.Secret) []string {
+	var plain []string
+	for _, s := range secrets {
+		plain = append(plain, s.Reveal())
+	}
+	return plain
 }
 
 // window says how many records are acquired, by whom and when.

@@ -26,19 +26,19 @@ func (e *Endpoint) Attempt(ctx context.Context, m *Message, a Attempt) Result {
 }
 
 func (e *Endpoint) attempt(ctx context.Context, m *Message, a Attempt) Result {
-	header, dropped, err := e.header(m, a, e.options.Now())
+	p, err := e.pack(m, a, e.options.Now())
 	if err != nil {
 		return e.noAnswer(err)
 	}
-	if dropped > 0 {
-		e.options.CountDropped(dropped)
+	if p.dropped > 0 {
+		e.options.CountDropped(p.dropped)
 	}
-	e.tracing.inject(ctx, header)
+	e.tracing.inject(ctx, p.header)
 
 	x := exchange{endpoint: e, parent: ctx}
 	g := e.enter()
 	defer e.leave(g)
-	return x.run(g.transport, header, m.Value)
+	return x.run(g.transport, p)
 }
 
 // noAnswer is the result of an attempt that got none.
@@ -59,7 +59,7 @@ type exchange struct {
 	reused bool
 }
 
-func (x *exchange) run(transport *http.Transport, header http.Header, value []byte) Result {
+func (x *exchange) run(transport *http.Transport, p parcel) Result {
 	ctx, cancel := context.WithCancelCause(x.parent)
 	defer cancel(nil)
 	// Not a deadline of the context: the answer's body has a time of its own
@@ -68,7 +68,7 @@ func (x *exchange) run(transport *http.Transport, header http.Header, value []by
 	defer timer.Stop()
 
 	x.trace.GotConn = x.gotConn
-	answer, err := x.send(httptrace.WithClientTrace(ctx, &x.trace), transport, header, value) //nolint:bodyclose // readBody closes it
+	answer, err := x.send(httptrace.WithClientTrace(ctx, &x.trace), transport, p) //nolint:bodyclose // readBody closes it
 	if err != nil {
 		return x.failed(ctx, err)
 	}
@@ -79,10 +79,10 @@ func (x *exchange) run(transport *http.Transport, header http.Header, value []by
 }
 
 // send sends the request, again if it took a connection that was dead already.
-func (x *exchange) send(ctx context.Context, transport *http.Transport, header http.Header, value []byte) (*http.Response, error) {
+func (x *exchange) send(ctx context.Context, transport *http.Transport, p parcel) (*http.Response, error) {
 	for {
 		x.conn, x.reused = nil, false
-		answer, err := transport.RoundTrip(x.endpoint.request(ctx, header, value))
+		answer, err := transport.RoundTrip(x.endpoint.request(ctx, p))
 		if err == nil || !x.stale() || ctx.Err() != nil || x.endpoint.lifetime.Err() != nil {
 			return answer, err
 		}
@@ -156,16 +156,16 @@ func (e *Endpoint) classify(status int, header http.Header) Result {
 // The body is a bytes.Reader in a NopCloser and never a type of our own: net/http
 // knows these to be in memory, and writes header and body together. It is never
 // reused, as the transport may read it after the attempt has ended.
-func (e *Endpoint) request(ctx context.Context, header http.Header, value []byte) *http.Request {
+func (e *Endpoint) request(ctx context.Context, p parcel) *http.Request {
 	r := e.template.WithContext(ctx)
-	r.Header = header
-	if len(value) == 0 {
+	r.Header = p.header
+	if len(p.body) == 0 {
 		r.Body = http.NoBody
 		r.GetBody = func() (io.ReadCloser, error) { return http.NoBody, nil }
 		return r
 	}
-	r.ContentLength = int64(len(value))
-	r.Body = io.NopCloser(bytes.NewReader(value))
-	r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(value)), nil }
+	r.ContentLength = int64(len(p.body))
+	r.Body = io.NopCloser(bytes.NewReader(p.body))
+	r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(p.body)), nil }
 	return r
 }

@@ -58,12 +58,12 @@ func BenchmarkAttempt(b *testing.B) {
 // own, or the very headers of an attempt.
 func BenchmarkBareClient(b *testing.B) {
 	e := newEndpoint(b, "http://localhost", nil)
-	same, _, err := e.header(benchMessage(), Attempt{Number: 1}, someDay)
+	same, err := e.pack(benchMessage(), Attempt{Number: 1}, someDay)
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Run("own headers", func(b *testing.B) { benchmarkBareClient(b, http.Header{}) })
-	b.Run("same headers", func(b *testing.B) { benchmarkBareClient(b, same) })
+	b.Run("same headers", func(b *testing.B) { benchmarkBareClient(b, same.header) })
 }
 
 func benchmarkBareClient(b *testing.B, header http.Header) {
@@ -88,12 +88,12 @@ func benchmarkBareClient(b *testing.B, header http.Header) {
 	}
 }
 
-func BenchmarkHeader(b *testing.B) {
+func BenchmarkPack(b *testing.B) {
 	e := newEndpoint(b, "http://localhost", nil)
 	m := benchMessage()
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, _, err := e.header(m, Attempt{Number: 1}, someDay); err != nil {
+		if _, err := e.pack(m, Attempt{Number: 1}, someDay); err != nil {
 			b.Fatal(err)
 		}
 	}

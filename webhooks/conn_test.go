@@ -147,7 +147,7 @@ func TestConnectionsOfALateAttempt(t *testing.T) {
 		pass(maxConnAge)
 		want(t, post(t, e, message()), Accept, ReasonOK, http.StatusOK)
 		late := exchange{endpoint: e, parent: t.Context()}
-		want(t, late.run(old.transport, http.Header{}, nil), Accept, ReasonOK, http.StatusOK)
+		want(t, late.run(old.transport, parcel{header: http.Header{}}), Accept, ReasonOK, http.StatusOK)
 		e.leave(old)
 		synctest.Wait()
 		if n := e.conns.size(); n != 1 {

@@ -35,6 +35,7 @@ type Endpoint struct {
 	template *http.Request
 
 	forward    *forwarder
+	signer     signer
 	mediaTypes memo[string]
 	sessions   tls.ClientSessionCache
 	tracing    tracing
@@ -55,8 +56,8 @@ type Endpoint struct {
 // with the options, joined.
 func New(o Options) (*Endpoint, error) {
 	target, err := o.check()
-	err = errors.Join(err, o.Forward.check())
-	if err != nil {
+	signer, signingErr := newSigner(o.SigningSecrets)
+	if err = errors.Join(err, o.Forward.check(), signingErr); err != nil {
 		return nil, fmt.Errorf("endpoint %q: %w", o.Name, err)
 	}
 	e := &Endpoint{
@@ -66,6 +67,7 @@ func New(o Options) (*Endpoint, error) {
 		fixed:    fixedHeaders(&o),
 		template: &http.Request{Method: http.MethodPost, URL: target, Host: target.Host, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1},
 		forward:  newForwarder(*o.Forward, o.Headers),
+		signer:   signer,
 		sessions: tls.NewLRUClientSessionCache(0),
 		tracing:  newTracing(&o, target),
 		proxyFor: http.ProxyFromEnvironment,

@@ -49,38 +49,6 @@ func fixedHeaders(o *Options) []fixedHeader {
 	return fixed
 }
 
-// header makes the header of a request, and says how many of the record's
-// headers, the key counted in, are not in it though the rules include them.
-func (e *Endpoint) header(m *Message, a Attempt, now time.Time) (http.Header, int, error) {
-	if !isPrintable(m.ID) || m.ID == "" || !isPrintable(m.Topic) {
-		return nil, 0, errNotCarried
-	}
-	b := newHeaderBuilder(len(e.fixed) + ownHeaderCount + e.tracing.headerCount() + len(m.Headers))
-	for _, f := range e.fixed {
-		b.header[f.name] = f.value
-	}
-	b.set("Webhook-Id", m.ID)
-	b.set("Idempotency-Key", m.ID)
-	b.set("Kafka-Topic", m.Topic)
-	b.setNumbers(m, a, now)
-	if m.Value == nil {
-		b.set("Kafka-Tombstone", "true")
-	}
-	if e.options.ContentType == "" {
-		b.set("Content-Type", e.contentType(m.Headers))
-	}
-	b.addKey(m.Key)
-	for _, h := range m.Headers {
-		if h.Value != nil {
-			b.addRecordHeader(e.forward.name(h.Name), h.Value)
-		}
-	}
-	if b.dropped > 0 {
-		b.set("Sharehook-Headers-Dropped", strconv.Itoa(b.dropped))
-	}
-	return b.header, b.dropped, nil
-}
-
 // contentType is the media type that the record names, if it is one.
 func (e *Endpoint) contentType(headers []Header) string {
 	for _, h := range headers {
@@ -127,9 +95,9 @@ func (b *headerBuilder) set(name, value string) {
 	b.header[name] = b.values[n : n+1 : n+1]
 }
 
-// setNumbers sets the headers that are numbers and times. Their digits share
-// one string.
-func (b *headerBuilder) setNumbers(m *Message, a Attempt, now time.Time) {
+// setNumbers sets the headers that are numbers and times, and returns the time
+// of the attempt. Their digits share one string.
+func (b *headerBuilder) setNumbers(m *Message, a Attempt, now time.Time) (timestamp string) {
 	var room [128]byte
 	text := strconv.AppendInt(room[:0], now.Unix(), 10)
 	timestampEnd := len(text)
@@ -152,6 +120,7 @@ func (b *headerBuilder) setNumbers(m *Message, a Attempt, now time.Time) {
 	if attemptEnd < len(all) {
 		b.set("Kafka-Timestamp", all[attemptEnd:])
 	}
+	return all[:timestampEnd]
 }
 
 // appendTimestamp writes t as RFC 3339 with milliseconds in UTC, or nothing if

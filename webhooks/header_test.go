@@ -15,11 +15,11 @@ import (
 // headerOf is the header that an endpoint makes of a message.
 func headerOf(t *testing.T, e *Endpoint, m *Message) (http.Header, int) {
 	t.Helper()
-	header, dropped, err := e.header(m, Attempt{Number: 2}, time.Unix(1700000000, 5))
+	p, err := e.pack(m, Attempt{Number: 2}, time.Unix(1700000000, 5))
 	if err != nil {
-		t.Fatalf("header: %v", err)
+		t.Fatalf("pack: %v", err)
 	}
-	return header, dropped
+	return p.header, p.dropped
 }
 
 func TestHeaderIsWhole(t *testing.T) {

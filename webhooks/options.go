@@ -46,6 +46,10 @@ type Options struct {
 	// ContentType is the body's. Empty: the record's content-type header if it
 	// is a valid media type, else DefaultContentType.
 	ContentType string
+	// SigningSecrets are secrets of Standard Webhooks, whsec_ (v1, HMAC-SHA256)
+	// or whsk_ (v1a, Ed25519). Each attempt is signed with all of them, the
+	// newest first. None: it is not signed.
+	SigningSecrets []string
 
 	// Status maps final status codes to verdicts.
 	Status StatusMap
