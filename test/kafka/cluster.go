@@ -21,6 +21,9 @@ type Options struct {
 	// Settings are lines of server.properties, added to ours or in their
 	// place. A value that is empty takes our line away.
 	Settings map[string]string
+	// Listeners are added to ours, as NAME://host:port, on the first node.
+	// Settings say what protocol they speak.
+	Listeners []string
 	// Production leaves the share-group settings at Kafka's defaults: 45 s
 	// session, 5 s heartbeat, 30 s lock, and the bounds on what a group may
 	// choose. Otherwise the session is 6 s, the heartbeat 500 ms, and a group

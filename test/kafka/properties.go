@@ -47,6 +47,11 @@ func serverProperties(layout []place, at place, o Options) map[string]string {
 	if !o.Production {
 		maps.Copy(props, shortTimes())
 	}
+	if at == layout[0] {
+		for _, listener := range o.Listeners {
+			props["listeners"] += "," + listener
+		}
+	}
 	for name, value := range o.Settings {
 		if value == "" {
 			delete(props, name)
