@@ -14,8 +14,16 @@ import (
 // again. kgo retries with a back-off below it.
 const errorFades = 15 * time.Second
 
-// errNotJoined: nothing is wrong yet.
-var errNotJoined = errors.New("has not joined the share group yet")
+// silence is how long no heartbeat may be answered. Kafka wants one at least
+// every 15 s (group.share.max.heartbeat.interval.ms). kgo says nothing of those
+// that do not reach a broker: it tries again until one answers.
+const silence = 30 * time.Second
+
+var (
+	// errNotJoined: nothing is wrong yet.
+	errNotJoined = errors.New("has not joined the share group yet")
+	errSilence   = fmt.Errorf("no broker has answered a heartbeat for %s: the member is out of its share group, or soon will be, and joins again by itself", silence)
+)
 
 // health gathers what kgo tells of a member's state. It is a set of hooks of
 // its client.
@@ -93,6 +101,8 @@ func (h *health) err() error {
 		return h.missing
 	case h.heartbeat.IsZero():
 		return errNotJoined
+	case time.Since(h.heartbeat) > silence:
+		return errSilence
 	}
 	for topic, f := range h.topics {
 		if time.Since(f.at) > errorFades {
