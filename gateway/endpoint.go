@@ -218,7 +218,7 @@ func (e *endpoint) checkDeadLetters(ctx context.Context, want cluster.Wishes) er
 			continue
 		}
 		if e.parts.once.first(e.cfg.Name + f.String()) {
-			e.log.Warn("dead letters may be lost", "level", f.Level.String(), "problem", f.Problem, "remedy", f.Remedy)
+			e.log.Warn("dead letters may be lost", "finding", f.Level.String(), "problem", f.Problem, "remedy", f.Remedy)
 		}
 	}
 	if len(faults) > 0 {
