@@ -44,6 +44,7 @@ func (e *Endpoint) awaitRoom(ctx context.Context) (room int, ask context.Context
 			return room, ask, done
 		}
 		e.parched = true
+		e.setAlarmLocked() // a rate limit may have room later
 		e.mu.Unlock()
 		select {
 		case <-e.refill:
@@ -53,23 +54,44 @@ func (e *Endpoint) awaitRoom(ctx context.Context) (room int, ask context.Context
 	return 0, nil, nil
 }
 
-// roomLocked is how many records are wanted now. Acquiring is dear for the
+// roomLocked is how many records are wanted now.
+func (e *Endpoint) roomLocked() int {
+	wanted := 0
+	switch {
+	case e.restingLocked():
+	case !e.breaker.open():
+		wanted = e.usefulLocked()
+	case e.wantsProberLocked():
+		wanted = 1
+	}
+	return max(0, min(e.o.MaxHeld-e.held, wanted))
+}
+
+// usefulLocked is how many records would start soon. Acquiring is dear for the
 // broker and is done few and large: not before half of what is held ahead has
 // been used up.
-func (e *Endpoint) roomLocked() int {
-	if !e.openLocked() {
-		return 0
-	}
-	ahead := e.o.ReadAhead
-	if e.o.ReadAheadAuto {
-		ahead = e.pace.ahead(e.o.Concurrency)
-	}
+func (e *Endpoint) usefulLocked() int {
+	soon := e.throttle.soon()
+	ahead := min(e.aheadLocked(), soon)
 	queued := e.queuedLocked()
 	if queued > ahead/2 {
 		return 0
 	}
-	free := e.o.Concurrency - e.inFlight
-	return max(0, min(e.o.MaxHeld-e.held, free+ahead-queued))
+	free := min(e.o.Concurrency-e.inFlight, e.breaker.room())
+	return min(free+ahead, soon) - queued
+}
+
+// aheadLocked is how many records to hold that no slot is free for. While the
+// endpoint may be down or the route wrong, each would be held for nothing.
+func (e *Endpoint) aheadLocked() int {
+	switch {
+	case !e.breaker.calm():
+		return 0
+	case e.o.ReadAheadAuto:
+		return e.pace.ahead(e.o.Concurrency)
+	default:
+		return e.o.ReadAhead
+	}
 }
 
 // queuedLocked counts those that could be attempted now.

@@ -48,6 +48,8 @@ func (e *Endpoint) setAlarmLocked() {
 	}
 	e.alarm.earlier(e.waiting.due())
 	e.alarm.earlier(e.heldTo)
+	e.alarm.earlier(e.breaker.wake)
+	e.alarm.earlier(e.throttle.wake)
 	e.alarm.earlier(e.alarm.sweep)
 }
 
@@ -66,6 +68,10 @@ func (e *Endpoint) tick() {
 	if !e.heldTo.After(now) {
 		e.heldTo = time.Time{}
 	}
+	e.throttle.awake(now)
+	state := e.breaker.state
+	e.breaker.awake(now, e.restingLocked())
+	changed := state != e.breaker.state
 	for d := e.waiting.popDue(now); d != nil; d = e.waiting.popDue(now) {
 		e.queueLocked(d)
 	}
@@ -80,6 +86,9 @@ func (e *Endpoint) tick() {
 		e.setAlarmLocked()
 	}
 	e.mu.Unlock()
+	if changed {
+		e.announce()
+	}
 	e.putOut(out, now)
 }
 
@@ -88,13 +97,18 @@ func (e *Endpoint) tick() {
 // one's time is.
 func (e *Endpoint) sweepLocked(now time.Time) (out []*delivery) {
 	next := now.Add(housekeeping)
-	closed := !e.openLocked()
+	shut := e.shutLocked()
 	lost := func(d *delivery) bool {
 		if d.isLetter() {
 			return false // writing looks for itself, and time does not count
 		}
-		// While the endpoint is open, who was never tried keeps its turn.
-		expires := closed || d.outcome.Attempts > 0
+		// While attempts start, who was never tried keeps its turn. While none
+		// do, so does who is on the last permitted delivery: it would be dead
+		// though the endpoint might have taken it.
+		expires := shut || d.outcome.Attempts > 0
+		if shut && d.last {
+			expires = false
+		}
 		if d.record.Lapsed() || expires && !d.deadline.After(now) {
 			return true
 		}
@@ -103,7 +117,7 @@ func (e *Endpoint) sweepLocked(now time.Time) (out []*delivery) {
 		}
 		return false
 	}
-	for _, q := range [...]*fifo{&e.last, &e.retries, &e.untried} {
+	for _, q := range e.attemptsLocked() {
 		out = append(out, q.take(lost)...)
 	}
 	out = append(out, e.waiting.take(lost)...)

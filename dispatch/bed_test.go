@@ -232,6 +232,12 @@ func (b *bed) Finished(_ context.Context, r Record, o Outcome, err error) {
 	b.outcomes[name] = o
 }
 
+func (b *bed) BreakerChanged(c BreakerChange) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.timeline = append(b.timeline, strings.TrimSpace(fmt.Sprintf("%v breaker %v %s", time.Since(b.start), c.To, c.Cause)))
+}
+
 // describe is an outcome in words: acknowledgement, reason and what is special.
 func describe(o Outcome, err error) string {
 	words := []string{o.Acknowledgement.String()}

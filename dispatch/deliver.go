@@ -15,7 +15,10 @@ type delivery struct {
 	acquired time.Time
 	deadline time.Time // acquired + MaxElapsedTime
 	due      time.Time // end of the latest wait; zero if it never waited
+	asked    bool      // the endpoint asked for the latest wait
 
+	permit  permit  // of the latest attempt
+	probes  int     // attempts that were probes
 	counted int     // attempts that count against Retry.Attempts
 	unsaved int     // times that writing its dead letter failed
 	last    bool    // was on its last permitted delivery when last looked at
@@ -46,9 +49,10 @@ func (e *Endpoint) attempt(d *delivery) (took time.Duration, ended bool) {
 		return 0, e.follow(d, e.policy.onLapse(e.standing(d, start)))
 	case e.draining.Load(): // begun while d was on its way to this worker
 		return 0, e.follow(d, e.policy.onDrain(e.standing(d, start)))
-	case d.outcome.Attempts > 0 && start.After(d.deadline):
+	case d.outcome.Attempts > 0 && start.After(d.deadline) && !d.last:
 		// It was due in time but found no free slot. One that was never tried
-		// is: each delivery comes to an attempt.
+		// is: each delivery comes to an attempt. So does the last one, which
+		// may have been kept while the endpoint was shut out.
 		return 0, e.follow(d, e.policy.release(e.standing(d, start)))
 	}
 
@@ -57,10 +61,12 @@ func (e *Endpoint) attempt(d *delivery) (took time.Duration, ended bool) {
 	took = max(end.Sub(start), 1)
 	e.mindStop(&answer)
 	e.mindEndpoint(answer, end) // first of all: other slots are being filled meanwhile
+	shut := e.judge(d, answer, end)
 	d.note(answer)
 	e.watched.Attempted(d.ctx, d.record, d.outcome.Attempts, answer)
 
 	s := e.standing(d, end)
+	s.shut = shut
 	if panicked {
 		return took, e.follow(d, e.policy.release(s)) // it would panic again
 	}
@@ -94,7 +100,7 @@ func (e *Endpoint) mindStop(a *Answer) {
 // note remembers the answer for the outcome.
 func (d *delivery) note(a Answer) {
 	d.outcome.Attempts++
-	if !a.Gone { // a pause is no failure of the record
+	if !a.Gone && !d.permit.probe { // neither a pause nor a probe is a failure of the record
 		d.counted++
 	}
 	d.outcome.Verdict, d.outcome.Reason, d.outcome.Status = a.Verdict, a.Reason, a.Status
@@ -121,6 +127,7 @@ func (e *Endpoint) follow(d *delivery, next decision) (ended bool) {
 		return e.park(d, 0)
 	case stepWait, stepKeep:
 		e.watched.Waiting(d.ctx, d.record, next.wait)
+		d.asked = next.wait.Cause == WaitRetryAfter
 		return e.park(d, next.wait.For)
 	default:
 		panic(fmt.Sprintf("dispatch: unknown step %d", next.step))
@@ -153,11 +160,13 @@ func (e *Endpoint) park(d *delivery, wait time.Duration) (ended bool) {
 	case e.draining.Load() && !d.isLetter():
 		e.mu.Unlock()
 		return e.follow(d, e.policy.onDrain(e.standing(d, time.Now())))
-	case wait > 0:
-		d.due = time.Now().Add(wait)
-		e.waiting.push(d)
 	default:
-		e.queueLocked(d)
+		d.due = time.Now().Add(wait)
+		if wait > 0 {
+			e.waiting.push(d)
+		} else {
+			e.queueLocked(d)
+		}
 	}
 	e.mu.Unlock()
 	return false

@@ -90,9 +90,10 @@ func (e *Endpoint) cutShort() (attempts, letters int) {
 // takeIdleLocked takes out all that neither runs nor is being written.
 func (e *Endpoint) takeIdleLocked() (idle []*delivery) {
 	all := func(*delivery) bool { return true }
-	for _, q := range [...]*fifo{&e.last, &e.retries, &e.untried, &e.letters} {
+	for _, q := range e.attemptsLocked() {
 		idle = append(idle, q.take(all)...)
 	}
+	idle = append(idle, e.letters.take(all)...)
 	return append(idle, e.waiting.take(all)...)
 }
 

@@ -50,12 +50,16 @@ type Endpoint struct {
 	letters fifo // dead letters to write
 	waiting waitlist
 
-	pace   pace
-	paused bool
-	heldTo time.Time // the endpoint asked for no attempt until then; zero: no
+	pace     pace
+	breaker  breaker
+	throttle throttle
+	paused   bool
+	heldTo   time.Time // the endpoint asked for no attempt until then; zero: no
 
 	crew  crew
 	alarm alarm
+
+	announcing sync.Mutex // keeps the breaker's changes in order; taken before mu
 }
 
 // Stats are an endpoint's numbers of this moment.
@@ -67,6 +71,7 @@ type Stats struct {
 	Letters  int // of these, those whose dead letter is queued or being written
 	Paused   bool
 	HeldTo   time.Time // no attempt starts before then, as the endpoint asked; zero: it did not
+	Breaker  BreakerStats
 }
 
 // New makes an endpoint. It does nothing before Run.
@@ -76,11 +81,13 @@ func New(o Options) (*Endpoint, error) {
 		return nil, fmt.Errorf("make endpoint: %w", err)
 	}
 	return &Endpoint{
-		o:       o,
-		policy:  policy{retry: o.Retry, byGateway: o.DeadLetters != nil},
-		watched: watched{observer: o.Observer, log: o.Logger},
-		refill:  make(chan struct{}, 1),
-		drained: make(chan struct{}),
+		o:        o,
+		policy:   policy{retry: o.Retry, byGateway: o.DeadLetters != nil},
+		watched:  watched{observer: o.Observer, log: o.Logger},
+		refill:   make(chan struct{}, 1),
+		drained:  make(chan struct{}),
+		breaker:  newBreaker(o.Breaker, o.Concurrency),
+		throttle: newThrottle(o.RateLimit, o.Concurrency),
 	}, nil
 }
 
@@ -139,5 +146,6 @@ func (e *Endpoint) Stats() Stats {
 		Letters:  e.writing + e.letters.len(),
 		Paused:   e.paused,
 		HeldTo:   e.heldTo,
+		Breaker:  e.breaker.stats(time.Now()),
 	}
 }

@@ -62,12 +62,15 @@ type Observer interface {
 	// confirmed o.Acknowledgement, or when there was none to confirm. After
 	// Run has returned it may still be called for acknowledgements under way.
 	Finished(ctx context.Context, r Record, o Outcome, err error)
+	// BreakerChanged: the breaker has passed into another state. The changes
+	// come one by one and in order, but between the calls about records.
+	BreakerChanged(c BreakerChange)
 }
 
 // Wait is a pause within a delivery.
 type Wait struct {
 	Cause WaitCause
-	For   time.Duration // 0: until the endpoint is resumed
+	For   time.Duration // 0: until the endpoint is resumed, or the breaker lets attempts pass
 	Err   error         // WaitDeadLetter: why writing failed
 }
 
@@ -80,6 +83,7 @@ const (
 	WaitBackOff    WaitCause = "back_off"    // between two attempts
 	WaitRetryAfter WaitCause = "retry_after" // the same, as long as the endpoint asked for
 	WaitPaused     WaitCause = "paused"      // the endpoint is gone until it is resumed
+	WaitBreaker    WaitCause = "breaker"     // the breaker is open
 	WaitDeadLetter WaitCause = "dead_letter" // writing the dead letter failed
 )
 
@@ -90,3 +94,4 @@ func (unobserved) Started(ctx context.Context, _ Record) context.Context { retur
 func (unobserved) Attempted(context.Context, Record, int, Answer)        {}
 func (unobserved) Waiting(context.Context, Record, Wait)                 {}
 func (unobserved) Finished(context.Context, Record, Outcome, error)      {}
+func (unobserved) BreakerChanged(BreakerChange)                          {}

@@ -38,6 +38,11 @@ func (w watched) Finished(ctx context.Context, r Record, o Outcome, err error) {
 	w.observer.Finished(ctx, r, o, err)
 }
 
+func (w watched) BreakerChanged(c BreakerChange) {
+	defer w.survive(context.Background())
+	w.observer.BreakerChanged(c)
+}
+
 // survive is to be deferred.
 func (w watched) survive(ctx context.Context) {
 	if p := recover(); p != nil {

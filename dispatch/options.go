@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"time"
 )
 
@@ -22,6 +23,10 @@ type Options struct {
 	ReadAheadAuto bool
 	// Retry says how a delivery is retried; zero means [DefaultRetry].
 	Retry Retry
+	// Breaker says when an endpoint is left alone; zero means that it never is.
+	Breaker Breaker
+	// RateLimit is how many attempts may start in a second; 0 means no limit.
+	RateLimit float64
 	// MaxDeliveries is the group's delivery limit as known now, 0 while
 	// unknown. nil means never known.
 	MaxDeliveries func() int32
@@ -53,7 +58,32 @@ var DefaultRetry = Retry{
 	MaxElapsedTime:      10 * time.Minute,
 }
 
+// Breaker says when an endpoint is left alone, and for how long.
+type Breaker struct {
+	Enabled      bool
+	Window       time.Duration // how far back verdicts count
+	MinAttempts  int           // verdicts in the window before it may open
+	FailureRatio float64       // 0..1: this share of release verdicts opens it
+	RejectRatio  float64       // 0..1: this share of reject verdicts opens it
+	Cooldown     time.Duration // the wait before a probe, never less than a second
+	MaxCooldown  time.Duration // what it doubles to, once in each minute and a half of being down
+}
+
+// DefaultBreaker is what an endpoint's breaker is like unless it says otherwise.
+var DefaultBreaker = Breaker{
+	Enabled:      true,
+	Window:       10 * time.Second,
+	MinAttempts:  10,
+	FailureRatio: 0.5,
+	RejectRatio:  0.9,
+	Cooldown:     5 * time.Second,
+	MaxCooldown:  time.Minute,
+}
+
 const (
+	// maxRoom is more than anybody asks for.
+	maxRoom = math.MaxInt32
+
 	defaultConcurrency = 64
 	defaultMaxHeld     = 1000
 )
@@ -101,5 +131,14 @@ func (o Options) check() error {
 	require(o.Retry.MaxInterval >= o.Retry.InitialInterval,
 		"retry max interval is %v, must not be below the initial interval", o.Retry.MaxInterval)
 	require(o.Retry.MaxElapsedTime > 0, "retry max elapsed time is %v, must be positive", o.Retry.MaxElapsedTime)
+	require(o.RateLimit >= 0 && !math.IsInf(o.RateLimit, 0), "rate limit is %v, must be a number and not negative", o.RateLimit)
+	if b := o.Breaker; b.Enabled {
+		require(b.Window > 0, "breaker window is %v, must be positive", b.Window)
+		require(b.MinAttempts > 0, "breaker min attempts is %d, must be at least 1", b.MinAttempts)
+		require(b.FailureRatio > 0 && b.FailureRatio <= 1, "breaker failure ratio is %v, must be above 0 and at most 1", b.FailureRatio)
+		require(b.RejectRatio > 0 && b.RejectRatio <= 1, "breaker reject ratio is %v, must be above 0 and at most 1", b.RejectRatio)
+		require(b.Cooldown > 0, "breaker cooldown is %v, must be positive", b.Cooldown)
+		require(b.MaxCooldown >= b.Cooldown, "breaker max cooldown is %v, must not be below the cooldown", b.MaxCooldown)
+	}
 	return errors.Join(faults...)
 }

@@ -15,6 +15,20 @@ type Answer struct {
 	Cause        error  // for logs, never for control flow
 }
 
+// evidence is what the answer says about the endpoint: its verdict, or zero if
+// it says nothing, the fault being ours or the record's, or the answer being a
+// farewell, which pauses the endpoint instead.
+func (a Answer) evidence() Verdict {
+	switch a.Reason {
+	case ReasonStopped, ReasonInternal, ReasonDenied, ReasonUnsendable, ReasonAuth:
+		return 0
+	}
+	if a.Gone {
+		return 0
+	}
+	return a.Verdict
+}
+
 // DeadLetterCause is why a record became a dead letter.
 type DeadLetterCause string
 

@@ -64,6 +64,7 @@ func (panicky) Started(context.Context, Record) context.Context  { panic("starte
 func (panicky) Attempted(context.Context, Record, int, Answer)   { panic("attempted") }
 func (panicky) Waiting(context.Context, Record, Wait)            { panic("waiting") }
 func (panicky) Finished(context.Context, Record, Outcome, error) { panic("finished") }
+func (panicky) BreakerChanged(BreakerChange)                     { panic("changed") }
 
 // An observer's panic changes nothing.
 func TestObserverPanics(t *testing.T) {

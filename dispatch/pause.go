@@ -51,8 +51,14 @@ func (e *Endpoint) holdBack(until time.Time) {
 
 // closedReason says why nothing is attempted.
 func (e *Endpoint) closedReason() string {
-	if e.Paused() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch {
+	case e.paused:
 		return ReasonPaused
+	case e.breaker.open():
+		return ReasonBreaker
+	default:
+		return ReasonHeldBack
 	}
-	return ReasonHeldBack
 }

@@ -15,6 +15,7 @@ type standing struct {
 	limit   int32         // the group's delivery limit, 0 while unknown
 	counted int           // attempts of this delivery that count against retry.attempts
 	elapsed time.Duration // since the acquisition
+	shut    BreakerCause  // why the breaker is open, as this attempt left it
 }
 
 // last reports that the broker will archive the record unless it is accepted.
@@ -26,7 +27,7 @@ type step uint8
 const (
 	stepAcknowledge step = iota + 1
 	stepWait             // then attempt again
-	stepKeep             // attempt again when the endpoint is resumed
+	stepKeep             // attempt again when attempts start again
 	stepDeadLetter       // write the dead letter, then reject
 	stepGiveBack         // leave it to the closing of the session
 	stepDrop             // the lock is lost: nothing can be said any more
@@ -49,16 +50,36 @@ func (p policy) afterAnswer(s standing, a Answer, draining bool) decision {
 		return p.onDrain(s)
 	case a.Verdict == VerdictAccept:
 		return decision{step: stepAcknowledge, acknowledgement: Accept}
+	case s.shut == OpenedByRejects && a.evidence() == VerdictReject:
+		// Everything is rejected: that is no judgement of this record.
+		return p.keep(s, a, draining)
 	case a.Verdict == VerdictReject && p.byGateway:
 		return decision{step: stepDeadLetter, deadLetter: CauseRejected}
 	case a.Verdict == VerdictReject:
 		return decision{step: stepAcknowledge, acknowledgement: Reject}
+	case s.shut != "":
+		return p.keep(s, a, draining)
 	case draining:
 		return p.onDrain(s)
 	case s.counted >= p.retry.Attempts:
 		return p.release(s)
 	}
 	return p.retryLater(s, a)
+}
+
+// keep holds on to a record that has met an endpoint which is shut out since:
+// neither its attempts nor its deliveries are used up by that.
+func (p policy) keep(s standing, a Answer, draining bool) decision {
+	switch {
+	case draining:
+		return p.onDrain(s)
+	case a.RetryAfter == 0:
+		return decision{step: stepKeep, wait: Wait{Cause: WaitBreaker}}
+	case a.RetryAfter > p.retry.MaxElapsedTime-s.elapsed && !s.last():
+		return p.release(s)
+	default:
+		return decision{step: stepWait, wait: Wait{Cause: WaitRetryAfter, For: a.RetryAfter}}
+	}
 }
 
 // retryLater waits inside the lock, or releases if the wait would end too late.

@@ -1,8 +1,17 @@
 package dispatch
 
-// openLocked reports whether attempts may start and records be acquired.
-func (e *Endpoint) openLocked() bool {
-	return !e.paused && e.heldTo.IsZero() && !e.draining.Load()
+// restingLocked reports that no attempt may start and no record be acquired,
+// whatever the breaker says.
+func (e *Endpoint) restingLocked() bool {
+	return e.paused || !e.heldTo.IsZero() || e.draining.Load()
+}
+
+// shutLocked reports that nobody but a probe can have an attempt now.
+func (e *Endpoint) shutLocked() bool { return e.restingLocked() || e.breaker.open() }
+
+// attemptsLocked are the queues of those that could be attempted now.
+func (e *Endpoint) attemptsLocked() [3]*fifo {
+	return [...]*fifo{&e.last, &e.retries, &e.untried}
 }
 
 // queueLocked puts d among those that could go on now.
@@ -23,17 +32,32 @@ func (e *Endpoint) queueLocked(d *delivery) {
 // Dead letters have slots of their own: a topic that cannot be written holds
 // up those who are to go there and no attempt.
 func (e *Endpoint) nextLocked() *delivery {
-	if e.openLocked() && e.inFlight < e.o.Concurrency {
-		for _, q := range [...]*fifo{&e.last, &e.retries, &e.untried} {
-			if d := q.pop(); d != nil {
-				e.inFlight++
-				return d
-			}
-		}
+	if d := e.nextAttemptLocked(); d != nil {
+		e.inFlight++
+		return d
 	}
 	if e.writing < e.o.Concurrency {
 		if d := e.letters.pop(); d != nil {
 			e.writing++
+			return d
+		}
+	}
+	return nil
+}
+
+// nextAttemptLocked takes out whose attempt starts next; nil if none may.
+func (e *Endpoint) nextAttemptLocked() *delivery {
+	switch {
+	case e.restingLocked() || e.inFlight >= e.o.Concurrency:
+		return nil
+	case e.breaker.open():
+		return e.nextProbeLocked()
+	case e.breaker.room() <= 0 || e.queuedLocked() == 0 || !e.throttle.take():
+		return nil
+	}
+	for _, q := range e.attemptsLocked() {
+		if d := q.pop(); d != nil {
+			d.permit = e.breaker.begin()
 			return d
 		}
 	}
@@ -74,9 +98,11 @@ func (e *Endpoint) work(w *worker) {
 			e.writing--
 			e.endLocked(ended)
 		} else {
+			permit := d.permit
 			took, ended := e.attempt(d)
 			e.mu.Lock()
 			e.inFlight--
+			e.breaker.end(permit)
 			if took > 0 {
 				e.pace.add(took)
 			}

@@ -35,6 +35,7 @@ func (l *ledger) Started(ctx context.Context, _ Record) context.Context {
 
 func (l *ledger) Attempted(context.Context, Record, int, Answer) {}
 func (l *ledger) Waiting(context.Context, Record, Wait)          {}
+func (l *ledger) BreakerChanged(BreakerChange)                   {}
 
 func (l *ledger) Finished(_ context.Context, r Record, o Outcome, _ error) {
 	l.mu.Lock()
@@ -146,9 +147,14 @@ func (x *random) WriteDeadLetter(ctx context.Context, r Record, _ Outcome) error
 	return nil
 }
 
-// Whatever happens, each record ends once, and as it may.
+// Whatever happens, each record ends once, and as it may. The breaker is set
+// to open and close all the time.
 func TestInvariants(t *testing.T) {
 	t.Parallel()
+	nervous := Breaker{
+		Enabled: true, Window: 500 * time.Millisecond, MinAttempts: 4, FailureRatio: 0.4, RejectRatio: 0.3,
+		Cooldown: time.Second, MaxCooldown: 2 * time.Second,
+	}
 	for _, grace := range []time.Duration{0, 100 * time.Millisecond, time.Minute} {
 		t.Run(grace.String(), func(t *testing.T) {
 			t.Parallel()
@@ -159,6 +165,7 @@ func TestInvariants(t *testing.T) {
 				retry.MaxElapsedTime = 5 * time.Second
 				e, err := New(Options{
 					Concurrency: slots, MaxHeld: maxHeld, ReadAheadAuto: true, Retry: retry,
+					Breaker: nervous, RateLimit: 200,
 					MaxDeliveries: func() int32 { return ledgerLimit },
 					Source:        x, Attempter: x, DeadLetters: x, Observer: x,
 				})

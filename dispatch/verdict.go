@@ -54,10 +54,19 @@ func (a Acknowledgement) String() string {
 	}
 }
 
-// Reasons that dispatch itself gives; all others are the attempt's own.
+// Reasons that dispatch itself gives.
 const (
 	ReasonStopped  = "stopped"   // a drain cut the attempt short
 	ReasonInternal = "internal"  // a panic, or an answer without a verdict
 	ReasonPaused   = "paused"    // time ran out untried, the endpoint being paused
 	ReasonHeldBack = "held_back" // time ran out untried, the endpoint having asked to wait
+	ReasonBreaker  = "breaker"   // time ran out untried, the breaker being open
+)
+
+// Reasons of attempts that dispatch knows, for they say nothing about the
+// endpoint, as stopped and internal do not. All others are the attempt's own.
+const (
+	ReasonDenied     = "denied"     // we may not go where the endpoint is
+	ReasonUnsendable = "unsendable" // this record can never be sent
+	ReasonAuth       = "auth"       // we have no credentials at the moment
 )
