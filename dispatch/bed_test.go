@@ -238,6 +238,13 @@ func (b *bed) BreakerChanged(c BreakerChange) {
 	b.timeline = append(b.timeline, strings.TrimSpace(fmt.Sprintf("%v breaker %v %s", time.Since(b.start), c.To, c.Cause)))
 }
 
+// outcome is how the delivery of that name ended; zero if it has not.
+func (b *bed) outcome(name string) Outcome {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.outcomes[name]
+}
+
 // describe is an outcome in words: acknowledgement, reason and what is special.
 func describe(o Outcome, err error) string {
 	words := []string{o.Acknowledgement.String()}

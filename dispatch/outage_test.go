@@ -12,7 +12,7 @@ func gateway() Options {
 	return Options{ReadAheadAuto: true, Retry: DefaultRetry, Breaker: DefaultBreaker}
 }
 
-const answerTime = 20 * time.Millisecond
+const answerTime = 100 * time.Millisecond
 
 // answers is a phase in which the endpoint is quick to answer.
 func answers(a Answer, from time.Duration) phase {
@@ -36,13 +36,13 @@ func (x *outage) back(before, after time.Duration) time.Duration {
 // endpoint is back soon.
 func TestOutageEndsBetweenProbes(t *testing.T) {
 	t.Parallel()
-	const downAt, step = 2 * time.Second, 300 * time.Millisecond
+	const downAt, step = 2 * time.Second, 700 * time.Millisecond
 	for lasts := 58 * time.Second; lasts < 68*time.Second; lasts += step {
 		t.Run(lasts.String(), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				backAt := downAt + lasts
-				x := suffer(t, gateway(), 60_000, backAt+11*time.Second,
+				x := suffer(t, gateway(), 12_000, backAt+11*time.Second,
 					answers(ok, 0), answers(failure, downAt), answers(ok, backAt))
 				back := x.back(downAt, backAt)
 				t.Logf("at 90 %% %v after the return", back)
@@ -96,7 +96,7 @@ func TestOutageOfAnUnreliableEndpoint(t *testing.T) {
 		unreliable := phase{answer: ok, after: answerTime, flaky: 10}
 		down, again := answers(failure, downAt), unreliable
 		again.from = backAt
-		x := suffer(t, gateway(), 120_000, backAt+20*time.Second, unreliable, down, again)
+		x := suffer(t, gateway(), 25_000, backAt+20*time.Second, unreliable, down, again)
 		back := x.back(downAt, backAt)
 		t.Logf("at 90 %% %v after the return", back)
 		if closed := x.breaker.first(BreakerClosed, backAt); closed < 0 || closed > backAt+15*time.Second {
@@ -132,7 +132,7 @@ func TestOutage(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				const downAt = 3 * time.Second
 				backAt := downAt + tc.lasts
-				x := suffer(t, gateway(), 120_000, backAt+tc.backWithin+2*time.Second,
+				x := suffer(t, gateway(), 25_000, backAt+tc.backWithin+2*time.Second,
 					answers(ok, 0), phase{from: downAt, answer: tc.answer, after: tc.after}, answers(ok, backAt))
 
 				opened := x.breaker.first(BreakerOpen, downAt)

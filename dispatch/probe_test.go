@@ -257,11 +257,13 @@ func TestLastDeliveryOutlivesAnOutage(t *testing.T) {
 		back = b.start.Add(5 * time.Minute)
 		b.source.feed(newRecord("a", 1), newRecord("b", 1), newRecord("last", 2))
 		b.after(4 * time.Minute)
-		if o := b.outcomes; len(o) != 2 || o["a"].Acknowledgement != Release || o["b"].Acknowledgement != Release {
-			t.Errorf("outcomes %+v, want a and b released", o)
+		for name, want := range map[string]Acknowledgement{"a": Release, "b": Release, "last": 0} {
+			if o := b.outcome(name); o.Acknowledgement != want {
+				t.Errorf("during the outage: outcome of %s %+v, want %v", name, o, want)
+			}
 		}
 		b.after(10 * time.Minute)
-		if o := b.outcomes["last"]; o.Acknowledgement != Accept {
+		if o := b.outcome("last"); o.Acknowledgement != Accept {
 			t.Errorf("outcome of the last delivery: %+v, want acceptance", o)
 		}
 	})
