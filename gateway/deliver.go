@@ -166,7 +166,7 @@ func (e *endpoint) condition() admin.Condition {
 		return c
 	}
 	if err := group.Health(); err != nil {
-		c.Reason = err.Error()
+		c.Reason = advised(err)
 		return c
 	}
 	c.Ready = true

@@ -157,8 +157,8 @@ func (e *endpoint) run(ctx context.Context) {
 				return
 			}
 		}
-		if e.setReason(err.Error()) {
-			e.log.Warn("endpoint does not run: trying again", "reason", err)
+		if reason := advised(err); e.setReason(reason) {
+			e.log.Warn("endpoint does not run: trying again", "reason", reason)
 		}
 		timer := time.NewTimer(wait)
 		select {
