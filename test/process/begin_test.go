@@ -130,7 +130,7 @@ func TestTopicComesLater(t *testing.T) {
 	provision(t, path)
 	g := start(t, path)
 	g.awaitEndpoint(other, readyWait)
-	t.Log(g.awaitReason(n, readyWait, n))
+	t.Log(g.awaitReason(n, readyWait, n, "create the topic"))
 
 	shared.CreateTopic(t, n, 2, nil)
 	first := keyed(n, "first", "second", "bad")
@@ -170,7 +170,7 @@ func TestTopicMissing(t *testing.T) {
 	g := start(t, write(t, configuration(shared, endpoint(n, h, keys{
 		"share_group": keys{"start": "earliest"}, "dead_letter": keys{"by": "none"},
 	}))))
-	g.awaitReason(n, readyWait, n)
+	g.awaitReason(n, readyWait, n, "create the topic")
 	shared.CreateTopic(t, n, partitions, nil)
 	load := produce(t, shared, n, 50, nil)
 	kafka.Wait(t, readyWait, "it to deliver", func() bool { return len(h.all(accepted)) > 0 })

@@ -70,6 +70,7 @@ func drain(t *testing.T, c *kafka.Cluster) {
 	took := time.Since(signalled)
 
 	ledger{c, n, n, letters(n), []*hook{h}}.settle(t, records).once(t)
+	settled := time.Since(signalled)
 	if late := h.all(from("a"), since(signalled.Add(time.Second))); len(late) > 0 {
 		t.Errorf("%d POSTs began later than 1 s after SIGTERM:\n%s", len(late), describe(late))
 	}
@@ -83,7 +84,10 @@ func drain(t *testing.T, c *kafka.Cluster) {
 		}
 		seen[p.id] = true
 	}
-	t.Logf("the drain took %s; replica a %d POSTs, replica b %d", took.Round(time.Millisecond), len(h.all(from("a"))), len(h.all(from("b"))))
+	posts := h.all()
+	t.Logf("the drain took %s, the last POST came after %s, all was settled after %s; replica a %d POSTs, replica b %d",
+		took.Round(time.Millisecond), posts[len(posts)-1].at.Sub(signalled).Round(time.Millisecond), settled.Round(time.Millisecond),
+		len(h.all(from("a"))), len(h.all(from("b"))))
 	b.signal(syscall.SIGTERM)
 	if code := b.exit(25 * time.Second); code != 0 {
 		t.Errorf("the idle replica exits %d, want 0", code)
@@ -102,8 +106,12 @@ func TestSecondSignal(t *testing.T) {
 	records := numbered(t, shared, n, 300)
 	a := start(t, path)
 	kafka.Wait(t, readyWait, "64 POSTs to be under way", func() bool { return len(h.all(underWay)) == concurrency })
+	first := time.Now()
 	a.signal(syscall.SIGTERM)
-	kafka.Wait(t, time.Second, "the drain to begin", func() bool { return len(a.lines("draining")) > 0 })
+	// Two within a moment are taken for one.
+	kafka.Wait(t, 2*time.Second, "the drain to go on for a moment", func() bool {
+		return len(a.lines("draining")) > 0 && time.Since(first) > 500*time.Millisecond
+	})
 	second := time.Now()
 	a.signal(syscall.SIGTERM)
 	code := a.exit(25 * time.Second)

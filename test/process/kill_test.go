@@ -125,8 +125,9 @@ func killTheOnlyOne(t *testing.T, c *kafka.Cluster) {
 		}
 	}
 	t.Logf("what was held was POSTed within %s of the restart, everything within %s", again.Round(time.Millisecond), all.Round(time.Millisecond))
-	if all > 5*time.Second {
-		t.Errorf("everything was POSTed within %s of the restart, want 5 s", all)
+	// Far below a session, which is 45 s with Kafka's own settings.
+	if again > 5*time.Second || all > 15*time.Second {
+		t.Errorf("what was held was POSTed within %s of the restart, everything within %s, want 5 s and 15 s", again, all)
 	}
 	ledger{c, n, n, letters(n), []*hook{h}}.settle(t, records).atMost(t, concurrency)
 	if len(h.all(from("b"))) != len(records) {
