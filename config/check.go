@@ -77,6 +77,7 @@ func (a *assembly) checkEndpoints() {
 		c.tls()
 		c.status()
 		c.retry()
+		c.breaker()
 		c.deadLetter()
 	}
 }
@@ -231,6 +232,15 @@ func (c endpointCheck) retry() {
 		c.fault(c.show("retry.initial_interval", durationText(r.InitialInterval))+" is above "+
 			c.show("retry.max_interval", durationText(r.MaxInterval))+"; lower initial_interval or raise max_interval",
 			"retry.initial_interval", "retry.max_interval")
+	}
+}
+
+func (c endpointCheck) breaker() {
+	b := c.Breaker
+	if c.sound("breaker.cooldown", "breaker.max_cooldown") && b.Cooldown > b.MaxCooldown {
+		c.fault(c.show("breaker.cooldown", durationText(b.Cooldown))+" is above "+
+			c.show("breaker.max_cooldown", durationText(b.MaxCooldown))+"; lower cooldown or raise max_cooldown",
+			"breaker.cooldown", "breaker.max_cooldown")
 	}
 }
 

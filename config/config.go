@@ -77,6 +77,7 @@ type Endpoint struct {
 	Concurrency    int               `yaml:"concurrency"`
 	MaxHeld        int               `yaml:"max_held"`
 	ReadAhead      ReadAhead         `yaml:"read_ahead"`
+	RateLimit      Rate              `yaml:"rate_limit"` // of POSTs
 	Timeout        time.Duration     `yaml:"timeout"`
 	Headers        map[string]string `yaml:"headers"`
 	ForwardHeaders ForwardHeaders    `yaml:"forward_headers"`
@@ -87,6 +88,7 @@ type Endpoint struct {
 	Status         Status            `yaml:"status"`
 	HonourAction   bool              `yaml:"honour_action"`
 	Retry          Retry             `yaml:"retry"`
+	Breaker        Breaker           `yaml:"breaker"`
 	DeadLetter     DeadLetter        `yaml:"dead_letter"`
 }
 
@@ -164,6 +166,17 @@ type Retry struct {
 	MaxInterval         time.Duration `yaml:"max_interval"`
 	MaxElapsedTime      time.Duration `yaml:"max_elapsed_time"`
 	MaxRetryAfter       time.Duration `yaml:"max_retry_after"`
+}
+
+// Breaker says when an endpoint is left alone, and for how long.
+type Breaker struct {
+	Enabled      bool          `yaml:"enabled"`
+	Window       time.Duration `yaml:"window"`
+	MinAttempts  int           `yaml:"min_attempts"`
+	FailureRatio float64       `yaml:"failure_ratio"`
+	RejectRatio  float64       `yaml:"reject_ratio"`
+	Cooldown     time.Duration `yaml:"cooldown"`
+	MaxCooldown  time.Duration `yaml:"max_cooldown"`
 }
 
 // Who writes dead letters.

@@ -23,6 +23,7 @@ const (
 	decimal                   // a number
 	duration                  // a Go duration
 	readAhead                 // auto, or a whole number
+	rate                      // a number per second, minute or hour
 )
 
 // wants says what a value of the kind looks like.
@@ -46,6 +47,8 @@ func (k kind) wants() string {
 		return "a duration such as 10s"
 	case readAhead:
 		return "auto or a whole number"
+	case rate:
+		return "a rate such as 200/s or 1000/m"
 	case text, secret:
 		return "a string"
 	default:

@@ -65,7 +65,7 @@ var endpointKeys = []key{
 	{name: "concurrency", kind: integer, def: 64, limits: between(1, maxRecords), doc: "POSTs in flight."},
 	{name: "max_held", kind: integer, def: 1000, limits: between(1, maxRecords), doc: "Records acquired and not yet acknowledged, those that wait for a retry included."},
 	{name: "read_ahead", kind: readAhead, def: ReadAhead{Auto: true}, limits: between(0, maxRecords), doc: "Records acquired that wait for their first POST; auto, or a number."},
-	{name: "rate_limit", notYet: true, kind: text, doc: "Greatest rate of POSTs, as 200/s or 1000/m."},
+	{name: "rate_limit", kind: rate, defDoc: "no limit", doc: "Greatest rate of POSTs of each replica, as 200/s or 1000/m."},
 	{name: "timeout", kind: duration, def: 10 * time.Second, limits: between(time.Millisecond, time.Hour), doc: "One attempt, from dialling to the end of the answer's header."},
 	{name: "headers", kind: textMap, private: true, check: checkHeaderValue, checkName: checkHeaderName, doc: "Sent with every POST."},
 	{name: "forward_headers", kind: object, keys: forwardHeadersKeys, doc: "Which record headers become HTTP headers."},
@@ -86,7 +86,7 @@ var endpointKeys = []key{
 	{name: "status", kind: object, keys: statusKeys, doc: "What the answer's status means; a code beats a class, and what no list names is released."},
 	{name: "honour_action", kind: boolean, def: false, doc: "Obey the answer's sharehook-action header."},
 	{name: "retry", kind: object, keys: retryKeys, doc: "Back-off inside one delivery, the lock being renewed."},
-	{name: "breaker", notYet: true, kind: object, doc: "Stops pushing to an endpoint that is down."},
+	{name: "breaker", kind: object, keys: breakerKeys, doc: "Leaves an endpoint alone that is down, or that rejects everything."},
 	{name: "dead_letter", kind: object, keys: deadLetterKeys, doc: "Where rejected records go."},
 }
 
@@ -123,6 +123,19 @@ var retryKeys = []key{
 	{name: "max_interval", kind: duration, def: 30 * time.Second, limits: between(time.Millisecond, maxDuration), doc: "The longest wait."},
 	{name: "max_elapsed_time", kind: duration, def: 10 * time.Minute, limits: between(time.Millisecond, maxDuration), doc: "No delivery holds a record longer."},
 	{name: "max_retry_after", kind: duration, def: 5 * time.Minute, limits: between(time.Millisecond, maxDuration), doc: "Cap on the endpoint's Retry-After."},
+}
+
+// leastRatio keeps a breaker from opening at the first failure ever.
+const leastRatio = 0.01
+
+var breakerKeys = []key{
+	{name: "enabled", kind: boolean, def: true, doc: "false: every record is attempted, whatever came of the others."},
+	{name: "window", kind: duration, def: 10 * time.Second, limits: between(10*time.Millisecond, time.Hour), doc: "How far back verdicts count."},
+	{name: "min_attempts", kind: integer, def: 10, limits: between(1, maxRecords), doc: "Verdicts in the window before it may open."},
+	{name: "failure_ratio", kind: decimal, def: 0.5, limits: between(leastRatio, 1.0), doc: "The share of release verdicts that opens it: the endpoint is down."},
+	{name: "reject_ratio", kind: decimal, def: 0.9, limits: between(leastRatio, 1.0), doc: "The share of reject verdicts that opens it: the route is wrong."},
+	{name: "cooldown", kind: duration, def: 5 * time.Second, limits: between(time.Millisecond, maxDuration), doc: "The time between two probes of an endpoint that has gone down; never less than a second."},
+	{name: "max_cooldown", kind: duration, def: time.Minute, limits: between(time.Millisecond, maxDuration), doc: "What the cooldown doubles to while the endpoint stays down."},
 }
 
 var deadLetterKeys = []key{

@@ -38,6 +38,10 @@ func builtIn() Config {
 				Attempts: 3, InitialInterval: 500 * time.Millisecond, Multiplier: 2, RandomizationFactor: 0.5,
 				MaxInterval: 30 * time.Second, MaxElapsedTime: 10 * time.Minute, MaxRetryAfter: 5 * time.Minute,
 			},
+			Breaker: Breaker{
+				Enabled: true, Window: 10 * time.Second, MinAttempts: 10, FailureRatio: 0.5, RejectRatio: 0.9,
+				Cooldown: 5 * time.Second, MaxCooldown: time.Minute,
+			},
 			DeadLetter: DeadLetter{By: "broker", Topic: "dlq.sharehook.orders", CopyRecord: true},
 		}},
 		source: filepath.Join("testdata", "good", "smallest.yaml"),
@@ -107,6 +111,11 @@ func TestEveryKeyIsRead(t *testing.T) {
 		Retry: Retry{
 			Attempts: 5, InitialInterval: time.Second, Multiplier: 3,
 			MaxInterval: 20 * time.Second, MaxElapsedTime: 30 * time.Minute, MaxRetryAfter: time.Minute,
+		},
+		RateLimit: Rate{Count: 1000, Per: time.Minute},
+		Breaker: Breaker{
+			Window: 30 * time.Second, MinAttempts: 20, FailureRatio: 0.25, RejectRatio: 1,
+			Cooldown: 2 * time.Second, MaxCooldown: 5 * time.Minute,
 		},
 		DeadLetter: DeadLetter{By: "gateway", Topic: "dead.orders"},
 	}

@@ -102,6 +102,8 @@ func (c *Config) node(k key, value reflect.Value, path string) *yaml.Node {
 			return wordNode("!!str", v.String())
 		}
 		return wordNode("!!int", v.String())
+	case Rate:
+		return textNode(v.String())
 	case bool:
 		return wordNode("!!bool", strconv.FormatBool(v))
 	case int:

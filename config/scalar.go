@@ -47,7 +47,7 @@ func (s *section) scalar(k key, n *yaml.Node, into reflect.Value, path string) {
 // What is written in quotes is a string, and a string is no number; not so a
 // replacement, which YAML often forces into quotes.
 func (v scalar) isWord(k key) bool {
-	return k.kind == duration || k.kind == readAhead && v.text == autoWord
+	return k.kind == duration || k.kind == rate || k.kind == readAhead && v.text == autoWord
 }
 
 // read takes a scalar out of a node.
@@ -176,6 +176,10 @@ func (v scalar) store(k key, into reflect.Value) string {
 		return k.outside(f, trimFloat)
 	case duration:
 		return v.storeDuration(k, into)
+	case rate:
+		r, complaint := parseRate(v.text)
+		into.Set(reflect.ValueOf(r))
+		return complaint
 	case readAhead:
 		if v.text == autoWord {
 			into.Set(reflect.ValueOf(ReadAhead{Auto: true}))

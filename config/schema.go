@@ -82,6 +82,8 @@ func valueSchema(k key) schema {
 		return orReplaced(bounded(k, "number"))
 	case readAhead:
 		return schema{"anyOf": []schema{{"const": autoWord}, bounded(k, "integer"), {"type": "string", "pattern": replaced}}}
+	case rate:
+		return schema{"type": []string{"string", "null"}, "pattern": rateForm.String() + "|^$|" + replaced}
 	case duration:
 		return schema{"type": "string", "pattern": `^\+?([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|ms|s|m|h)|` + replaced}
 	case text, secret:
