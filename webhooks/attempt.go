@@ -3,6 +3,7 @@ package webhooks
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -78,23 +79,25 @@ func (x *exchange) run(transport *http.Transport, p parcel) Result {
 	return result
 }
 
-// send sends the request, again if it took a connection that was dead already.
+// send sends the request, once more if it took a connection that was dead
+// already. Only once, and with the other idle connections closed: an endpoint
+// that reads a request and then hangs up looks the same, and a record that
+// brings it down must not be sent to it on each connection that is left.
 func (x *exchange) send(ctx context.Context, transport *http.Transport, p parcel) (*http.Response, error) {
-	for {
-		x.conn, x.reused = nil, false
-		answer, err := transport.RoundTrip(x.endpoint.request(ctx, p))
-		if err == nil || !x.stale() || ctx.Err() != nil || x.endpoint.lifetime.Err() != nil {
-			return answer, err
-		}
+	answer, err := transport.RoundTrip(x.request(ctx, p))
+	if err == nil || !x.stale() || ctx.Err() != nil || x.endpoint.lifetime.Err() != nil {
+		return answer, err
 	}
+	transport.CloseIdleConnections()
+	x.conn, x.reused = nil, false
+	return transport.RoundTrip(x.request(ctx, p))
 }
 
 // stale says whether the request took an idle connection and no byte came back
 // on it. Endpoints close idle connections when they like, and a POST may be on its
 // way to one: the commonest of all failures, and none of the endpoint's. net/http
-// repeats such a request itself if it has an idempotency-key, but not if the body
-// is so large that the connection breaks while it is written (it takes that for a
-// fault of the body). Each round uses up an idle connection, so they end.
+// would repeat such a request itself, as often as it has idle connections; it is
+// kept from that by a body that cannot be had again.
 func (x *exchange) stale() bool {
 	if x.conn == nil || !x.reused {
 		return false
@@ -150,22 +153,33 @@ func (e *Endpoint) classify(status int, header http.Header) Result {
 	return Classify(status, header, e.answers, e.options.Now())
 }
 
-// request is the POST. Its body can be had again, which net/http needs to repeat
-// the request on another connection.
+// errRepeat keeps net/http from repeating a request.
+var errRepeat = errors.New("the request is not repeated on another connection")
+
+// request is the POST. Over HTTP/1.1 its body cannot be had again, so that
+// net/http repeats only what it has not begun to write. Over HTTP/2 it can:
+// there a server says which requests it has not looked at.
 //
 // The body is a bytes.Reader in a NopCloser and never a type of our own: net/http
 // knows these to be in memory, and writes header and body together. It is never
 // reused, as the transport may read it after the attempt has ended.
-func (e *Endpoint) request(ctx context.Context, p parcel) *http.Request {
-	r := e.template.WithContext(ctx)
+func (x *exchange) request(ctx context.Context, p parcel) *http.Request {
+	r := x.endpoint.template.WithContext(ctx)
 	r.Header = p.header
 	if len(p.body) == 0 {
+		// Only so is its length said. Of an empty body net/http has all it
+		// needs to repeat it, and does; what it then repeats is little.
 		r.Body = http.NoBody
-		r.GetBody = func() (io.ReadCloser, error) { return http.NoBody, nil }
 		return r
 	}
+	body := func() io.ReadCloser { return io.NopCloser(bytes.NewReader(p.body)) }
 	r.ContentLength = int64(len(p.body))
-	r.Body = io.NopCloser(bytes.NewReader(p.body))
-	r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(p.body)), nil }
+	r.Body = body()
+	r.GetBody = func() (io.ReadCloser, error) {
+		if x.conn != nil { // a connection of HTTP/1.1
+			return nil, errRepeat
+		}
+		return body(), nil
+	}
 	return r
 }
