@@ -132,6 +132,8 @@ func dispatchOptions(c config.Endpoint, w window) dispatch.Options {
 		MaxHeld:       w.maxHeld,
 		ReadAhead:     c.ReadAhead.Records,
 		ReadAheadAuto: c.ReadAhead.Auto,
+		Breaker:       breakerOptions(c.Breaker),
+		RateLimit:     c.RateLimit.PerSecond(),
 		Retry: dispatch.Retry{
 			Attempts:            c.Retry.Attempts,
 			InitialInterval:     c.Retry.InitialInterval,

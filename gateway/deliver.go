@@ -170,7 +170,9 @@ func (e *endpoint) condition() admin.Condition {
 		return c
 	}
 	c.Ready = true
-	if d.Paused() {
+	stats := d.Stats()
+	c.Reason = breakerReason(stats.Breaker)
+	if stats.Paused {
 		c.Reason = "paused: the endpoint answered 410 Gone; restart the gateway when it is there again"
 	}
 	return c

@@ -113,8 +113,8 @@ func (e *endpoint) gauges() {
 		return 0
 	})
 	e.metrics.SetBreakerState(func() telemetry.BreakerState {
-		if d := e.running.Load(); d != nil && d.Paused() {
-			return telemetry.BreakerPaused
+		if d := e.running.Load(); d != nil {
+			return breakerState(d.Stats())
 		}
 		return telemetry.BreakerClosed
 	})
