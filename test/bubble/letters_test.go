@@ -9,10 +9,12 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// byGateway has the gateway write dead letters.
 const (
+	// byGateway has the gateway write dead letters.
 	byGateway = "dead_letter: {by: gateway, topic: letters}"
 	oneTry    = "retry: {attempts: 1, initial_interval: 100ms, randomization_factor: 0}"
+	// noBreaker is for endpoints whose failures are to be seen one by one.
+	noBreaker = "breaker: {enabled: false}"
 )
 
 var withLetters = broker{topics: []string{"orders", "letters"}}
@@ -101,7 +103,7 @@ func TestDeliveryLimitByGateway(t *testing.T) {
 			}
 		})
 		b.keyed("orders", "down", "silent", "good")
-		g := b.ready(b.file(h.endpoint("retry: {attempts: 2, initial_interval: 100ms, randomization_factor: 0}", "timeout: 1s", byGateway)))
+		g := b.ready(b.file(h.endpoint("retry: {attempts: 2, initial_interval: 100ms, randomization_factor: 0}", "timeout: 1s", byGateway, noBreaker)))
 		b.settled("orders")
 		b.account(account{letters: "letters"})
 

@@ -63,7 +63,7 @@ func TestConcurrencyAndMaxHeldAreTwoLimits(t *testing.T) {
 			return reply{after: 100 * ms}
 		})
 		g := b.ready(b.file(h.endpoint(fmt.Sprintf("concurrency: %d", concurrency), fmt.Sprintf("max_held: %d", maxHeld),
-			"retry: {initial_interval: 30s, randomization_factor: 0}")))
+			"retry: {initial_interval: 30s, randomization_factor: 0}", noBreaker)))
 
 		// Five records wait for their retry; others pass them with both slots.
 		var keys []string

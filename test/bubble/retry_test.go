@@ -17,7 +17,7 @@ func TestRetriesInsideTheLock(t *testing.T) {
 			scenarioOn(t, broker{lock: lock}, func(b *bed) {
 				h := b.hook("orders", statuses(503, 503, 503, 503, 503, 200))
 				b.keyed("orders", "a", "b", "c")
-				g := b.ready(b.file(h.endpoint("retry: {attempts: 6, initial_interval: 500ms, multiplier: 2, max_interval: 3s, randomization_factor: 0}")))
+				g := b.ready(b.file(h.endpoint("retry: {attempts: 6, initial_interval: 500ms, multiplier: 2, max_interval: 3s, randomization_factor: 0}", noBreaker)))
 				b.settled("orders")
 				b.account(account{})
 
@@ -126,7 +126,7 @@ func TestBackOffNeverRunsAway(t *testing.T) {
 		}
 		h := b.hook("orders", statuses(append(failing, 200)...))
 		b.keyed("orders", "a")
-		b.ready(b.file(h.endpoint("retry: {attempts: 50, initial_interval: 10ms, multiplier: 10, max_interval: 400ms, randomization_factor: 0.5}")))
+		b.ready(b.file(h.endpoint("retry: {attempts: 50, initial_interval: 10ms, multiplier: 10, max_interval: 400ms, randomization_factor: 0.5}", noBreaker)))
 		b.settled("orders")
 		b.account(account{})
 		for i, gap := range gaps(h.of("a")) {
@@ -206,7 +206,7 @@ func TestRetryAfter(t *testing.T) {
 			return reply{}
 		})
 		b.keyed("orders", keys...)
-		b.ready(b.file(h.endpoint("retry: {initial_interval: 500ms, randomization_factor: 0, max_retry_after: 1m}")))
+		b.ready(b.file(h.endpoint("retry: {initial_interval: 500ms, randomization_factor: 0, max_retry_after: 1m}", noBreaker)))
 		b.settled("orders")
 		b.account(account{})
 		for name, c := range cases {
