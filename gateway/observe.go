@@ -95,9 +95,7 @@ func (o *observer) Finished(ctx context.Context, dr dispatch.Record, out dispatc
 		}
 	}
 	cause := o.deadLetter(r, out, err)
-	if cause != "" {
-		o.metrics.DeadLetter(o.by, cause)
-	}
+	o.countDeadLetter(ctx, r, out, cause)
 	d := Delivery{
 		Endpoint: o.endpoint, Topic: r.Topic(), Partition: r.Partition(), Offset: r.Offset(), Key: r.Key(),
 		DeliveryCount: r.DeliveryCount(), Attempts: out.Attempts, Acknowledgement: out.Acknowledgement.String(),
