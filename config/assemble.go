@@ -167,6 +167,7 @@ func (a *assembly) endpoint(file, path string, n *yaml.Node) {
 	e := a.preset.clone()
 	s.object(n, endpointKeys, reflect.ValueOf(&e).Elem(), "")
 	e.complete(s.hidden)
+	e.dropEvents(s)
 	a.keepHidden(item("endpoints", len(a.config.Endpoints)), s)
 	a.config.Endpoints = append(a.config.Endpoints, e)
 	a.sections = append(a.sections, s)

@@ -75,6 +75,7 @@ func (a *assembly) checkEndpoints() {
 		c.topics()
 		c.limits()
 		c.tls()
+		c.format()
 		c.status()
 		c.retry()
 		c.breaker()

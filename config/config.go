@@ -81,8 +81,9 @@ type Endpoint struct {
 	Timeout        time.Duration     `yaml:"timeout"`
 	Headers        map[string]string `yaml:"headers"`
 	ForwardHeaders ForwardHeaders    `yaml:"forward_headers"`
-	Format         string            `yaml:"format"` // "raw" so far
+	Format         string            `yaml:"format"`
 	ContentType    string            `yaml:"content_type"`
+	CloudEvents    CloudEvents       `yaml:"cloudevents"`
 	Signing        Signing           `yaml:"signing"`
 	TLS            *TLS              `yaml:"tls"`
 	Status         Status            `yaml:"status"`
@@ -141,6 +142,22 @@ type ForwardHeaders struct {
 	Include []string `yaml:"include"`
 	Exclude []string `yaml:"exclude"`
 	Prefix  string   `yaml:"prefix"`
+}
+
+// Formats of the body.
+const (
+	FormatRaw                   = "raw"
+	FormatJSON                  = "json"
+	FormatCloudEventsBinary     = "cloudevents-binary"
+	FormatCloudEventsStructured = "cloudevents-structured"
+)
+
+// CloudEvents holds attributes of the events that are made from records; what
+// is empty is taken from the record.
+type CloudEvents struct {
+	Type    string `yaml:"type"`
+	Source  string `yaml:"source"`
+	Subject string `yaml:"subject"`
 }
 
 // Signing holds the secrets of Standard Webhooks that every POST is signed

@@ -70,11 +70,11 @@ var endpointKeys = []key{
 	{name: "headers", kind: textMap, private: true, check: checkHeaderValue, checkName: checkHeaderName, doc: "Sent with every POST."},
 	{name: "forward_headers", kind: object, keys: forwardHeadersKeys, doc: "Which record headers become HTTP headers."},
 	{
-		name: "format", kind: text, def: "raw", doc: "What the body holds.",
-		enum: []string{"raw"}, enumLater: []string{"json", "cloudevents-binary", "cloudevents-structured"},
+		name: "format", kind: text, def: FormatRaw, doc: "What the body holds.",
+		enum: []string{FormatRaw, FormatJSON, FormatCloudEventsBinary, FormatCloudEventsStructured},
 	},
-	{name: "content_type", kind: text, check: checkContentType, defDoc: "the record's content-type header, else application/octet-stream", doc: "The media type of the body."},
-	{name: "cloudevents", notYet: true, kind: object, doc: "Attributes of the CloudEvents made from records."},
+	{name: "content_type", kind: text, check: checkContentType, defDoc: "of raw the record's content-type header, else application/octet-stream", doc: "The media type of the body; with cloudevents-* of the data."},
+	{name: "cloudevents", kind: object, keys: cloudEventsKeys, doc: "Attributes of the CloudEvents made from records."},
 	{name: "schema_registry", notYet: true, kind: object, doc: "Decodes Avro, Protobuf and JSON Schema values to JSON."},
 	{name: "filter", notYet: true, kind: text, doc: "CEL expression; false: the record is accepted without a POST."},
 	{name: "batch", notYet: true, kind: object, doc: "Many records in one POST."},
@@ -103,6 +103,12 @@ var forwardHeadersKeys = []key{
 	{name: "include", kind: texts, def: []string{"*"}, check: checkGlob, doc: "Globs over record header names."},
 	{name: "exclude", kind: texts, check: checkGlob, doc: "Globs that take names out again."},
 	{name: "prefix", kind: text, def: "kafka-header-", check: checkHeaderPrefix, doc: "Stands before the name; may be empty."},
+}
+
+var cloudEventsKeys = []key{
+	{name: "type", kind: text, check: checkAttribute, defDoc: "kafka.record", doc: "The attribute type."},
+	{name: "source", kind: text, check: checkEventSource, defDoc: "/kafka/<topic>", doc: "The attribute source, a URI reference."},
+	{name: "subject", kind: text, check: checkAttribute, defDoc: "the key if it is text", doc: "The attribute subject."},
 }
 
 var signingKeys = []key{

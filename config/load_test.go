@@ -95,7 +95,8 @@ func TestEveryKeyIsRead(t *testing.T) {
 		// Header names are merged without regard to case.
 		Headers:        map[string]string{"x-from": "defaults", "x-both": "endpoint", "x-number": "0123", "authorization": "Bearer a$b$${c"},
 		ForwardHeaders: ForwardHeaders{Include: []string{"x-*", "trace"}, Exclude: []string{"x-secret-*"}},
-		Format:         "raw",
+		Format:         "cloudevents-binary",
+		CloudEvents:    CloudEvents{Type: "com.example.order", Source: "/shop/orders", Subject: "an order"},
 		ContentType:    "application/json; charset=utf-8",
 		Signing: Signing{Secrets: []Secret{
 			"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsk_BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=",

@@ -74,7 +74,7 @@ func TestFaultyFilesDoNotFitTheSchema(t *testing.T) {
 		"missing_name", "missing_url", "missing_topics", "empty_endpoints", "empty_topics", "wrong_type_list", "wrong_type_mapping",
 		"wrong_type_number", "wrong_type_quoted", "duration_bare", "number_zero", "members_high", "isolation", "dead_letter_by",
 		"not_yet_filter", "rate_limit_bare", "rate_limit_unit", "breaker_ratio", "not_yet_auth", "sasl_token_url", "defaults_name", "defaults_group_name", "read_ahead_word",
-		"format_later", "null_number",
+		"null_number",
 	} {
 		src, err := os.ReadFile(filepath.Join("testdata", name+".yaml"))
 		if err != nil {

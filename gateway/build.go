@@ -50,7 +50,9 @@ func webhookOptions(c config.Endpoint, version string, dial dialer) (webhooks.Op
 			Exclude: c.ForwardHeaders.Exclude,
 			Prefix:  c.ForwardHeaders.Prefix,
 		},
+		Format:      webhooks.Format(c.Format),
 		ContentType: c.ContentType,
+		CloudEvents: webhooks.CloudEvents(c.CloudEvents),
 
 		SigningSecrets: revealed(c.Signing.Secrets),
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strconv"
 	"testing"
 )
 
@@ -13,14 +14,17 @@ import (
 // to nothing, so that the benchmarks measure the sending side.
 func serveBare(b *testing.B) string {
 	return serveTCP(b, func(c net.Conn, _ int) {
-		const size = 1 << 10
 		in := bufio.NewReader(c)
 		answer := []byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
 		for {
+			size := 0
 			for {
 				line, err := in.ReadSlice('\n')
 				if err != nil {
 					return
+				}
+				if length, ok := bytes.CutPrefix(line, []byte("Content-Length: ")); ok {
+					size, _ = strconv.Atoi(string(bytes.TrimSpace(length)))
 				}
 				if len(line) == len("\r\n") {
 					break
@@ -97,4 +101,44 @@ func BenchmarkPack(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// BenchmarkFormats compares the formats, signed as Standard Webhooks v1, with raw
+// and unsigned. The value is JSON, of 1 KiB.
+func BenchmarkFormats(b *testing.B) {
+	m := benchMessage()
+	m.Value = jsonValue()
+	for _, test := range []struct {
+		name    string
+		format  Format
+		secrets []string
+	}{
+		{"raw unsigned", FormatRaw, nil},
+		{"raw signed", FormatRaw, []string{newSecret}},
+		{"json signed", FormatJSON, []string{newSecret}},
+		{"binary signed", FormatCloudEventsBinary, []string{newSecret}},
+		{"structured signed", FormatCloudEventsStructured, []string{newSecret}},
+	} {
+		b.Run(test.name, func(b *testing.B) {
+			e := newEndpoint(b, serveBare(b), func(o *Options) { o.Format, o.SigningSecrets = test.format, test.secrets })
+			b.ReportAllocs()
+			for b.Loop() {
+				if result := e.Attempt(b.Context(), m, Attempt{Number: 1}); result.Verdict != Accept {
+					b.Fatalf("%+v", result)
+				}
+			}
+		})
+	}
+}
+
+// jsonValue is an ordinary document.
+func jsonValue() []byte {
+	const size = 1 << 10
+	value := []byte(`{"order":1,"customer":"customer-8","lines":[`)
+	for len(value) < size-80 {
+		value = append(value, `{"sku":"A-12345","quantity":3,"price":"39.90","note":"größe"},`...)
+	}
+	value = append(value, `{"note":"`...)
+	value = append(value, bytes.Repeat([]byte("n"), size-len(value)-4)...)
+	return append(value, `"}]}`...)
 }

@@ -6,7 +6,7 @@
 //
 // # How an attempt runs
 //
-//	message -> headers -> POST -> final status -> verdict and reason
+//	message -> headers and body, by the format -> signature -> POST -> final status -> verdict and reason
 //
 // Invariants:
 //
@@ -20,6 +20,9 @@
 //   - Whatever headers a record has, a request is made of it that HTTP can
 //     carry: what it cannot carry is encoded, or left out, counted, and said in
 //     the request's sharehook-headers-dropped.
+//   - A key or value that is JSON is embedded in a body byte for byte. It never
+//     passes through an encoder, which would write numbers and escapes anew.
+//   - What is signed is the bytes that are sent, at the time of the attempt.
 //   - A request that took a connection which the endpoint had closed already is
 //     repeated on another one, within the same attempt and its timeout.
 //   - Reasons come from a fixed list and are found by the types of errors,
@@ -32,7 +35,7 @@
 //
 //	one attempt, dial to end of the answer's header   Options.Timeout
 //	one forwarded header line, key included           8190 bytes
-//	key and record headers together                   32 KiB
+//	key, record headers and attributes of events      32 KiB
 //	header of an answer                               256 KiB
 //	body of an answer: read, kept, waited for         64 KiB, 2 KiB, 500 ms
 //	age of a connection                               5 minutes, and the attempt it serves then

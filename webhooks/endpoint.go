@@ -34,11 +34,10 @@ type Endpoint struct {
 	// template is what all requests have in common.
 	template *http.Request
 
-	forward    *forwarder
-	signer     signer
-	mediaTypes memo[string]
-	sessions   tls.ClientSessionCache
-	tracing    tracing
+	formatter formatter
+	signer    signer
+	sessions  tls.ClientSessionCache
+	tracing   tracing
 	// proxyFor says which proxy a request takes: the environment's.
 	proxyFor func(*http.Request) (*url.URL, error)
 	patience patience
@@ -66,12 +65,12 @@ func New(o Options) (*Endpoint, error) {
 		origin:   originOf(target),
 		fixed:    fixedHeaders(&o),
 		template: &http.Request{Method: http.MethodPost, URL: target, Host: target.Host, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1},
-		forward:  newForwarder(*o.Forward, o.Headers),
 		signer:   signer,
 		sessions: tls.NewLRUClientSessionCache(0),
 		tracing:  newTracing(&o, target),
 		proxyFor: http.ProxyFromEnvironment,
 	}
+	e.formatter = newFormatter(&o)
 	e.lifetime, e.end = context.WithCancel(context.Background())
 	return e, nil
 }

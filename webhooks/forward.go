@@ -61,8 +61,9 @@ type forwardedName struct {
 type forwarder struct {
 	rules ForwardRules
 	// closed are further names, in lower case, that a record must not set.
-	closed map[string]bool
-	known  memo[forwardedName]
+	closed   map[string]bool
+	known    memo[forwardedName]
+	included memo[bool]
 }
 
 func newForwarder(rules ForwardRules, fixed map[string]string) *forwarder {
@@ -81,11 +82,22 @@ func (f *forwarder) name(name string) forwardedName {
 	return f.known.get(name, f.decide)
 }
 
-func (f *forwarder) decide(name string) forwardedName {
+// includes says whether the rules let a record header with this name out, in
+// whatever form.
+func (f *forwarder) includes(name string) bool {
+	return f.included.get(name, f.matches)
+}
+
+func (f *forwarder) matches(name string) bool {
 	lower := strings.ToLower(name)
-	if !matchesAny(f.rules.Include, lower) || matchesAny(f.rules.Exclude, lower) {
+	return matchesAny(f.rules.Include, lower) && !matchesAny(f.rules.Exclude, lower)
+}
+
+func (f *forwarder) decide(name string) forwardedName {
+	if !f.matches(name) {
 		return forwardedName{fate: excluded}
 	}
+	lower := strings.ToLower(name)
 	// The name with its prefix is what counts: prefix "content-" makes a
 	// framing header of "length".
 	full := strings.ToLower(f.rules.Prefix) + lower

@@ -3,10 +3,8 @@ package webhooks
 import (
 	"encoding/base64"
 	"errors"
-	"mime"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -18,12 +16,10 @@ const (
 	maxHeaderBlock = 32 << 10
 	// headerOverhead is ": " and the line end.
 	headerOverhead = 4
-	// maxContentType bounds what a record may name as its media type.
-	maxContentType = 255
 	// ownHeaderCount is how many headers an ordinary message has besides the
-	// fixed ones and the record's. It is room in the map, not a limit, and an
-	// exact one: above 14 headers a map takes twice the memory.
-	ownHeaderCount = 11
+	// fixed ones and those of format and signature. It is room in the map, not a
+	// limit, and an exact one: above 14 headers a map takes twice the memory.
+	ownHeaderCount = 10
 )
 
 // errNotCarried is our own fault: the caller made up an id, or a topic, that is
@@ -40,36 +36,10 @@ type fixedHeader struct {
 // fixedHeaders are the headers that every request of the endpoint has.
 func fixedHeaders(o *Options) []fixedHeader {
 	fixed := []fixedHeader{{"User-Agent", []string{"sharehook/" + o.Version}}}
-	if o.ContentType != "" {
-		fixed = append(fixed, fixedHeader{"Content-Type", []string{o.ContentType}})
-	}
 	for name, value := range o.Headers {
 		fixed = append(fixed, fixedHeader{canonical(name), []string{value}})
 	}
 	return fixed
-}
-
-// contentType is the media type that the record names, if it is one.
-func (e *Endpoint) contentType(headers []Header) string {
-	for _, h := range headers {
-		if len(h.Name) == len("content-type") && strings.EqualFold(h.Name, "content-type") && len(h.Value) <= maxContentType {
-			if named := e.mediaTypes.get(string(h.Value), mediaType); named != "" {
-				return named
-			}
-		}
-	}
-	return DefaultContentType
-}
-
-// mediaType is value without blanks around it, or empty if it is none.
-func mediaType(value string) string {
-	value = strings.Trim(value, " \t")
-	parsed, _, err := mime.ParseMediaType(value)
-	// ParseMediaType takes Content-Disposition's lone words as well.
-	if err != nil || !strings.Contains(parsed, "/") || !isPrintable(value) {
-		return ""
-	}
-	return value
 }
 
 // headerBuilder fills one http.Header. All single values lie in one slice, so
@@ -123,15 +93,6 @@ func (b *headerBuilder) setNumbers(m *Message, a Attempt, now time.Time) (timest
 	return all[:timestampEnd]
 }
 
-// appendTimestamp writes t as RFC 3339 with milliseconds in UTC, or nothing if
-// it has no such form: Kafka's "none", and years that need more than four digits.
-func appendTimestamp(text []byte, t time.Time) []byte {
-	if t = t.UTC(); t.IsZero() || t.Year() < 0 || t.Year() > 9999 {
-		return text
-	}
-	return t.AppendFormat(text, "2006-01-02T15:04:05.000Z")
-}
-
 // addKey sends the key: as it is if it is printable ASCII, else in base64.
 func (b *headerBuilder) addKey(key []byte) {
 	switch {
@@ -157,21 +118,17 @@ func (b *headerBuilder) addRecordHeader(name forwardedName, value []byte) {
 	}
 }
 
-// addBounded adds a value to the header with this canonical name, unless the
-// line or all lines together become too long. The size is known before anything is
-// encoded: a key may be as large as a record.
+// addBounded adds a value to the header with this canonical name, unless there
+// is no room for it. The size is known before anything is encoded: a key may be
+// as large as a record.
 func (b *headerBuilder) addBounded(name string, value []byte, encode bool) {
 	size := len(value)
 	if encode {
 		size = base64.StdEncoding.EncodedLen(size)
 	}
-	size += len(name) + headerOverhead
-	if size > maxHeaderLine || b.block+size > maxHeaderBlock {
-		b.dropped++
+	if !b.take(name, size) {
 		return
 	}
-	b.block += size
-
 	var text string
 	if encode {
 		text = base64.StdEncoding.EncodeToString(value)
@@ -183,4 +140,16 @@ func (b *headerBuilder) addBounded(name string, value []byte, encode bool) {
 		return
 	}
 	b.set(name, text)
+}
+
+// take takes room for a line of a record's, or counts it as dropped if the line
+// or all lines together become too long.
+func (b *headerBuilder) take(name string, size int) bool {
+	size += len(name) + headerOverhead
+	if size > maxHeaderLine || b.block+size > maxHeaderBlock {
+		b.dropped++
+		return false
+	}
+	b.block += size
+	return true
 }

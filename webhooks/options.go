@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"mime"
 	"net"
 	"net/http"
 	"net/url"
@@ -43,9 +42,14 @@ type Options struct {
 	// Forward says which record headers are sent. Nil: all of them, with
 	// DefaultForwardPrefix.
 	Forward *ForwardRules
-	// ContentType is the body's. Empty: the record's content-type header if it
-	// is a valid media type, else DefaultContentType.
+	// Format is what the body is made like. Default: FormatRaw.
+	Format Format
+	// ContentType is the media type of the body, of CloudEvents that of the
+	// data. Empty: what the format says; of FormatRaw the record's content-type
+	// header if it is a valid media type, else DefaultContentType.
 	ContentType string
+	// CloudEvents are attributes of the events that are made of records.
+	CloudEvents CloudEvents
 	// SigningSecrets are secrets of Standard Webhooks, whsec_ (v1, HMAC-SHA256)
 	// or whsk_ (v1a, Ed25519). Each attempt is signed with all of them, the
 	// newest first. None: it is not signed.
@@ -93,7 +97,7 @@ func (o *Options) check() (*url.URL, error) {
 		problems = append(problems, checkFixedHeader(name, o.Headers[name]))
 	}
 	if o.ContentType != "" {
-		if _, _, err := mime.ParseMediaType(o.ContentType); err != nil || !isPrintable(o.ContentType) {
+		if parseMediaType(o.ContentType).text != o.ContentType {
 			problems = append(problems, fmt.Errorf("content type %q is no media type; write it as application/json", o.ContentType))
 		}
 	}
@@ -107,6 +111,7 @@ func (o *Options) check() (*url.URL, error) {
 		problems = append(problems, errors.New("version is not printable ASCII"))
 	}
 	o.setDefaults()
+	problems = append(problems, o.checkFormat())
 	return target, errors.Join(problems...)
 }
 
@@ -115,6 +120,7 @@ func (o *Options) setDefaults() {
 	setDefault(&o.Concurrency, DefaultConcurrency)
 	setDefault(&o.MaxRetryAfter, DefaultMaxRetryAfter)
 	setDefault(&o.Version, DefaultVersion)
+	setDefault(&o.Format, FormatRaw)
 	if o.Now == nil {
 		o.Now = time.Now
 	}

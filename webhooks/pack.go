@@ -21,7 +21,7 @@ func (e *Endpoint) pack(m *Message, a Attempt, now time.Time) (parcel, error) {
 	if !isPrintable(m.ID) || m.ID == "" || !isPrintable(m.Topic) {
 		return parcel{}, errNotCarried
 	}
-	b := newHeaderBuilder(len(e.fixed) + ownHeaderCount + e.tracing.headerCount() + len(m.Headers))
+	b := newHeaderBuilder(len(e.fixed) + ownHeaderCount + e.tracing.headerCount() + e.signer.headerCount() + e.formatter.headerCount(m))
 	for _, f := range e.fixed {
 		b.header[f.name] = f.value
 	}
@@ -33,7 +33,7 @@ func (e *Endpoint) pack(m *Message, a Attempt, now time.Time) (parcel, error) {
 		b.set("Kafka-Tombstone", "true")
 	}
 	b.addKey(m.Key)
-	body := e.raw(b, m)
+	body := e.formatter.format(b, m)
 	if b.dropped > 0 {
 		b.set("Sharehook-Headers-Dropped", strconv.Itoa(b.dropped))
 	}
@@ -41,17 +41,4 @@ func (e *Endpoint) pack(m *Message, a Attempt, now time.Time) (parcel, error) {
 		b.set("Webhook-Signature", e.signer.sign(m.ID, timestamp, body))
 	}
 	return parcel{b.header, body, b.dropped}, nil
-}
-
-// raw makes the record's headers HTTP headers and leaves the value as it is.
-func (e *Endpoint) raw(b *headerBuilder, m *Message) []byte {
-	if e.options.ContentType == "" {
-		b.set("Content-Type", e.contentType(m.Headers))
-	}
-	for _, h := range m.Headers {
-		if h.Value != nil {
-			b.addRecordHeader(e.forward.name(h.Name), h.Value)
-		}
-	}
-	return m.Value
 }

@@ -50,6 +50,9 @@ func newSigner(secrets []string) (signer, error) {
 	return s, errors.Join(problems...)
 }
 
+// headerCount is how many headers a signer writes.
+func (s *signer) headerCount() int { return min(len(s.keys), 1) }
+
 // parseSecret reads a secret as receivers' libraries do: base64 with its
 // padding behind a prefix. How long a symmetric one is, its receiver decides.
 func parseSecret(secret string) (signingKey, error) {
