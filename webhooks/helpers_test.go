@@ -221,6 +221,19 @@ func viaPipe(network *pipeNet, change func(*Options)) func(*Options) {
 // pass lets time go by in a bubble.
 func pass(d time.Duration) { <-time.After(d) }
 
+// eventually says whether something becomes true within a time that is long for
+// a loaded machine.
+func eventually(holds func() bool) bool {
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); <-tick.C {
+		if holds() {
+			return true
+		}
+	}
+	return false
+}
+
 // want fails the test if the verdict, reason or status is another one.
 func want(t testing.TB, got Result, verdict Verdict, reason Reason, status int) {
 	t.Helper()
