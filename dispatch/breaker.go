@@ -37,7 +37,7 @@ type breaker struct {
 	running    int // attempts of this generation
 
 	// wake is when something is due without an answer: the next probe while
-	// open, the next look while half-open. Zero: nothing.
+	// open, the next look while half-open. Zero: nothing, as while closed.
 	wake time.Time
 
 	window  window // closed, half-open
@@ -237,15 +237,12 @@ func (b *breaker) awake(now time.Time, resting bool) {
 		return
 	}
 	b.wake = time.Time{}
-	switch b.state {
-	case BreakerOpen:
+	switch slack := !b.pressed && !resting; {
+	case b.open():
 		b.due = true
-	case BreakerHalfOpen:
-		if slack := !b.pressed && !resting; slack {
-			// There are too few records to climb any higher.
-			b.goClosed(now)
-			return
-		}
+	case slack: // there are too few records to climb any higher
+		b.goClosed(now)
+	default:
 		b.pressed = b.running >= b.ramp
 		b.wake = now.Add(slackLook)
 	}

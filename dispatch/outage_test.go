@@ -149,6 +149,9 @@ func TestOutage(t *testing.T) {
 				if back < 0 || back > tc.backWithin {
 					t.Errorf("at 90 %% of the earlier rate %v after the return, want within %v", back, tc.backWithin)
 				}
+				if closed := x.breaker.first(BreakerClosed, backAt); closed < 0 || closed-backAt > DefaultBreaker.MaxCooldown+2*tc.after {
+					t.Errorf("closed %v after the return, want within the longest cooldown and two probes", closed-backAt)
+				}
 				if x.broker.rejected+x.broker.archived > 0 || most > 2 {
 					t.Errorf("%d rejected, %d archived, most deliveries %d; want none and 2", x.broker.rejected, x.broker.archived, most)
 				}

@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -62,14 +63,22 @@ func TestProbes(t *testing.T) {
 		}},
 		{"fails", failure, 0, append([]string{"5.1s b waits 0s breaker"}, aProbes("10.1s", "11.1s")...)},
 		{"is reset", reset, 2 * time.Second, append([]string{"7.1s b waits 0s breaker"}, aProbes("10.1s", "11.1s")...)},
-		{"hangs", Answer{Verdict: VerdictRelease, Reason: "timeout"}, 10 * time.Second,
-			append([]string{"15.1s b waits 0s breaker"}, aProbes("15.1s", "16.1s")...)},
+		{
+			"hangs",
+			Answer{Verdict: VerdictRelease, Reason: "timeout"},
+			10 * time.Second,
+			append([]string{"15.1s b waits 0s breaker"}, aProbes("15.1s", "16.1s")...),
+		},
 		{"cannot be sent", Answer{Verdict: VerdictReject, Reason: ReasonUnsendable}, 0, []string{
 			"5.1s b ends reject unsendable",
 			"6.1s a posts 2", "6.1s a ends accept ok", "6.1s breaker half-open failures", "7.1s breaker closed failures",
 		}},
-		{"may not be sent", Answer{Verdict: VerdictRelease, Reason: ReasonDenied}, 0,
-			append([]string{"5.1s b waits 0s breaker"}, aProbes("6.1s", "7.1s")...)},
+		{
+			"may not be sent",
+			Answer{Verdict: VerdictRelease, Reason: ReasonDenied},
+			0,
+			append([]string{"5.1s b waits 0s breaker"}, aProbes("6.1s", "7.1s")...),
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -77,7 +86,7 @@ func TestProbes(t *testing.T) {
 				b := setup(t, Options{Concurrency: 4, Breaker: twitchy}, second(failure, tc.then, tc.after))
 				b.source.feed(newRecord("a", 1), newRecord("b", 1))
 				b.after(time.Minute)
-				b.want(append(opening[:len(opening):len(opening)], tc.want...)...)
+				b.want(append(slices.Clip(opening), tc.want...)...)
 				if s := b.Stats(); s.Held != 0 || s.Breaker.State != BreakerClosed {
 					t.Errorf("stats %+v, want a closed breaker and nothing held", s)
 				}
@@ -194,11 +203,12 @@ func TestProbeMeetsADrain(t *testing.T) {
 	for name, tc := range map[string]struct {
 		grace time.Duration
 		then  Answer
+		cut   bool
 		want  []string
 	}{
-		"in time": {time.Minute, ok, []string{"15.1s b ends accept ok", "15.1s breaker half-open failures"}},
-		"in vain": {time.Minute, failure, []string{"15.1s b ends none status_5xx interrupted"}},
-		"cut":     {time.Second, ok, []string{"7s b ends none stopped interrupted"}},
+		"in time": {time.Minute, ok, false, []string{"15.1s b ends accept ok", "15.1s breaker half-open failures"}},
+		"in vain": {time.Minute, failure, false, []string{"15.1s b ends none status_5xx interrupted"}},
+		"cut":     {time.Second, ok, true, []string{"7s b ends none stopped interrupted"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -206,7 +216,9 @@ func TestProbeMeetsADrain(t *testing.T) {
 				b := setup(t, Options{Concurrency: 4, Breaker: twitchy}, second(failure, tc.then, 10*time.Second))
 				b.source.feed(newRecord("a", 1), newRecord("b", 1))
 				b.after(6 * time.Second)
-				<-b.drain(tc.grace)
+				if err := <-b.drain(tc.grace); (err != nil) != tc.cut {
+					t.Errorf("drain: %v, want an error: %v", err, tc.cut)
+				}
 				b.want(append([]string{
 					"0s a posts 1", "0s a waits 1s back_off", "0s b posts 1",
 					"100ms b waits 0s breaker", "100ms breaker open failures", "5.1s b posts 2",

@@ -49,12 +49,12 @@ func (w *window) slide(now time.Time) {
 	if w.began.IsZero() {
 		w.began = now
 	}
-	steps := now.Sub(w.began) / w.width
-	if steps <= 0 {
+	since := now.Sub(w.began)
+	if since < w.width {
 		return
 	}
-	w.began = w.began.Add(steps * w.width)
-	for range min(steps, windowBuckets) {
+	w.began = now.Add(-(since % w.width))
+	for range min(since/w.width, windowBuckets) {
 		w.newest = (w.newest + 1) % windowBuckets
 		for v, n := range w.buckets[w.newest] {
 			w.sum[v] -= n

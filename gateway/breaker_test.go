@@ -22,11 +22,19 @@ func TestBreakerShown(t *testing.T) {
 	}{
 		{"no breaker", dispatch.Stats{}, telemetry.BreakerClosed, ""},
 		{"closed", dispatch.Stats{Breaker: dispatch.BreakerStats{State: dispatch.BreakerClosed}}, telemetry.BreakerClosed, ""},
-		{"half-open", dispatch.Stats{Breaker: dispatch.BreakerStats{State: dispatch.BreakerHalfOpen}}, telemetry.BreakerHalfOpen,
-			"breaker half-open: the endpoint is coming back"},
+		{
+			"half-open",
+			dispatch.Stats{Breaker: dispatch.BreakerStats{State: dispatch.BreakerHalfOpen}},
+			telemetry.BreakerHalfOpen,
+			"breaker half-open: the endpoint is coming back",
+		},
 		{"open", dispatch.Stats{Breaker: open}, telemetry.BreakerOpen, "breaker open: the endpoint is down"},
-		{"open by rejects", dispatch.Stats{Breaker: rejecting}, telemetry.BreakerOpen,
-			"breaker open: rejecting everything; check the endpoint's url and what it answers"},
+		{
+			"open by rejects",
+			dispatch.Stats{Breaker: rejecting},
+			telemetry.BreakerOpen,
+			"breaker open: rejecting everything; check the endpoint's url and what it answers",
+		},
 		{"paused", dispatch.Stats{Paused: true, Breaker: open}, telemetry.BreakerPaused, "breaker open: the endpoint is down"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
