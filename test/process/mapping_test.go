@@ -41,6 +41,7 @@ func mapping(t *testing.T, c *kafka.Cluster) {
 	path := write(t, configuration(c, endpoint(n, h, keys{
 		"share_group": keys{"max_deliveries": limit},
 		"retry":       keys{"attempts": attempts, "initial_interval": "20ms", "max_interval": "100ms"},
+		"breaker":     keys{"enabled": false}, // as the failures of one record are most of what there is
 	})))
 	provision(t, path)
 	g := start(t, path, "--log-level", "debug")
