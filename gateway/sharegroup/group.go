@@ -103,6 +103,7 @@ type Group struct {
 	memory  map[recordKey]memo    // acknowledgements that were lost on the way
 	lapses  int                   // locks lost and not reported yet
 	leaving bool
+	closing bool // no lock is renewed any more
 }
 
 // Join makes the members and starts them. It does not wait for the broker: a

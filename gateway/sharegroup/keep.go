@@ -48,7 +48,7 @@ func (g *Group) keepOnce(now time.Time) {
 		case r.gone, r.lapsed:
 		case left <= 0:
 			g.lapse(r)
-		case r.decided == 0 && !r.renewing && left < g.lock*renewAtNum/renewAtDen:
+		case !g.closing && r.decided == 0 && !r.renewing && left < g.lock*renewAtNum/renewAtDen:
 			r.renewing = true
 			m := r.member
 			m.ledger(r.handle).queue(entry{record: r, handle: r.handle, status: kgo.AckRenew})

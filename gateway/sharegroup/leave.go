@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
 )
 
 // settlePoll is how often Leave looks whether the broker has confirmed
@@ -26,16 +28,23 @@ func (g *Group) StopAcquiring() {
 	}
 }
 
+// releaseWait bounds the wait for renewals under way before a release.
+const releaseWait = time.Second
+
 // Leave waits until the broker has confirmed what was acknowledged, gives back
-// the rest by closing the sessions (on Kafka 4.4 that costs each record a
-// delivery, as an explicit release would), and leaves the group. All of it
-// ends with ctx. It is to be called once.
+// the rest (on Kafka 4.4 that costs each record a delivery), and leaves the
+// group. All of it ends with ctx. It is to be called once.
 func (g *Group) Leave(ctx context.Context) error {
 	g.StopAcquiring()
-	g.awaitAnswers(ctx)
+	g.await(ctx, g.undecided)
+	g.stopRenewing()
+	renewed, cancel := context.WithTimeout(ctx, releaseWait)
+	g.await(renewed, g.unanswered)
+	cancel()
 	// kgo turns a renewal that it has not sent into a release: none is made
 	// from here on, as the keeper ends first.
 	close(g.quit)
+	g.release()
 	errs := make([]error, len(g.members))
 	done := make(chan int, len(g.members))
 	for i, m := range g.members {
@@ -54,16 +63,59 @@ func (g *Group) Leave(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// awaitAnswers waits for the answers to all final acknowledgements.
-func (g *Group) awaitAnswers(ctx context.Context) {
+// await waits while something holds.
+func (g *Group) await(ctx context.Context, holds func() bool) {
 	ticker := time.NewTicker(settlePoll)
 	defer ticker.Stop()
-	for g.undecided() {
+	for holds() {
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
 			return
 		}
+	}
+}
+
+// stopRenewing makes no renewals from here on.
+func (g *Group) stopRenewing() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.closing = true
+}
+
+// unanswered says whether anything is with kgo that the broker has not
+// answered.
+func (g *Group) unanswered() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, m := range g.members {
+		if m.unsent > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// release hands kgo a release of each record that is still held, which it
+// sends with the request that closes the session. Without it the broker would
+// free only partitions that are in the session: those that have moved to
+// another member are not, nor are those that kgo has taken out of it because
+// they were paused. Their records would be locked until their locks end.
+//
+// Nothing is fetched any more, so that none of them comes back to us.
+func (g *Group) release() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	now := time.Now()
+	handles := make(map[*member][]*kgo.Record)
+	for _, r := range g.held {
+		// One that is not ours any more would have its neighbours refused.
+		if r.decided == 0 && !r.lapsed && !r.renewing && now.Before(r.deadline) {
+			handles[r.member] = append(handles[r.member], r.handle)
+		}
+	}
+	for m, records := range handles {
+		m.client.MarkAcks(kgo.AckRelease, records...)
 	}
 }
 
