@@ -56,7 +56,7 @@ func TestLeaders(t *testing.T) {
 // no other command.
 func TestBrokerAway(t *testing.T) {
 	t.Parallel()
-	c := kafka.Start(t, kafka.Options{})
+	c := kafka.Start(t, kafka.Options{Settings: patient})
 	h := newHook(t, byKey(map[string]script{"bad": always(http.StatusBadRequest)}))
 	n := name("away")
 	c.CreateTopic(t, n, partitions, nil)

@@ -104,13 +104,19 @@ func killTheOnlyOne(t *testing.T, c *kafka.Cluster) {
 	h := newHook(t, slow("a", time.Hour))
 	n := name("only")
 	c.CreateTopic(t, n, partitions, nil)
-	path := write(t, replica(c, "a", n, h, nil))
+	more := keys{"timeout": "2m"}
+	path := write(t, replica(c, "a", n, h, more))
 	provision(t, path)
 	records := numbered(t, c, n, 400)
 	a := start(t, path)
-	kafka.Wait(t, readyWait, "64 POSTs to be under way", func() bool { return len(h.all(underWay)) == concurrency })
+	kafka.Wait(t, readyWait, "64 POSTs to be under way", func() bool { return len(h.all(underWay)) >= concurrency })
+	full := time.Now()
+	kafka.Wait(t, readyWait, "it to hold what it may", func() bool {
+		return time.Since(full) > 2*time.Second && a.metric("sharehook_records_held") > concurrency
+	})
+	t.Logf("%v records were held", a.metric("sharehook_records_held"))
 	a.kill()
-	rewrite(t, path, replica(c, "b", n, h, nil))
+	rewrite(t, path, replica(c, "b", n, h, more))
 	b := start(t, path)
 	inHand := make(map[string]bool)
 	for _, p := range h.all(from("a")) {
@@ -133,6 +139,37 @@ func killTheOnlyOne(t *testing.T, c *kafka.Cluster) {
 	if len(h.all(from("b"))) != len(records) {
 		t.Errorf("%d POSTs of %d records", len(h.all(from("b"))), len(records))
 	}
+}
+
+// TestKillTheFullOne: a process dies that holds all that it may and fetches no
+// more, beside another one. The broker frees at once what is in the session of
+// the dead one, and the rest when the locks end.
+func TestKillTheFullOne(t *testing.T) {
+	t.Parallel()
+	h := newHook(t, slow("a", time.Hour))
+	n := name("full")
+	shared.CreateTopic(t, n, partitions, nil)
+	const lock = 8 * time.Second
+	more := keys{"timeout": "2m", "share_group": keys{"lock": lock.String()}}
+	path := write(t, replica(shared, "a", n, h, more))
+	provision(t, path)
+	records := numbered(t, shared, n, 1000)
+	a := start(t, path)
+	kafka.Wait(t, readyWait, "64 POSTs to be under way", func() bool { return len(h.all(underWay)) >= concurrency })
+	b := start(t, write(t, replica(shared, "b", n, h, more)))
+	b.awaitReady()
+	kafka.Wait(t, readyWait, "the other one to deliver", func() bool { return len(h.all(from("b"))) > 100 })
+	inHand := a.metric("sharehook_records_held")
+	killed := time.Now()
+	a.kill()
+	kafka.Wait(t, settleWait, "everything to be POSTed", func() bool { return len(h.all(from("b"))) >= len(records) })
+	posts := h.all(from("b"))
+	last := posts[len(posts)-1].at.Sub(killed)
+	t.Logf("%v records were held; the last one was POSTed %s after the kill", inHand, last.Round(time.Millisecond))
+	if most := lock + 10*time.Second; last > most {
+		t.Errorf("the last record was POSTed %s after the kill, want %s at most", last, most)
+	}
+	ledger{shared, n, n, letters(n), []*hook{h}}.settle(t, records).atMost(t, concurrency)
 }
 
 // TestStoppedProcess: a process that the system does not let run for longer

@@ -22,6 +22,10 @@ var (
 	program string
 )
 
+// patient keeps a lone broker from being taken for dead, by itself, when the
+// machine has no time for it.
+var patient = map[string]string{"broker.session.timeout.ms": "45000"}
+
 // beside is how many scenarios run at a time. They wait much more than they
 // compute.
 const beside = "8"
@@ -48,7 +52,7 @@ func run(m *testing.M) int {
 		fmt.Fprintf(os.Stderr, "build sharehook: %v\n%s", err, out)
 		return 1
 	}
-	return kafka.Main(m, kafka.Options{}, &shared)
+	return kafka.Main(m, kafka.Options{Settings: patient}, &shared)
 }
 
 // given says whether a flag stands on the command line.

@@ -12,7 +12,7 @@ import (
 // session, 5 s heartbeat, 30 s lock), what depends on them.
 func TestProduction(t *testing.T) {
 	t.Parallel()
-	c := kafka.Start(t, kafka.Options{Production: true})
+	c := kafka.Start(t, kafka.Options{Production: true, Settings: patient})
 	for name, scenario := range map[string]func(*testing.T, *kafka.Cluster){
 		"mapping": mapping, "drain": drain, "kill -9": killTheOnlyOne,
 	} {
