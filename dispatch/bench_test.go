@@ -46,9 +46,16 @@ func (a *instant) Attempt(context.Context, Record, int) Answer {
 
 // BenchmarkAccept is what dispatch itself costs per record, the fakes included.
 func BenchmarkAccept(b *testing.B) {
+	b.Run("plain", func(b *testing.B) { accept(b, Options{}) })
+	b.Run("breaker", func(b *testing.B) { accept(b, Options{Breaker: DefaultBreaker}) })
+	b.Run("rate limit", func(b *testing.B) { accept(b, Options{Breaker: DefaultBreaker, RateLimit: 1e9}) })
+}
+
+func accept(b *testing.B, o Options) {
 	source := &counted{left: b.N, batch: make([]Record, 1000)}
 	attempter := &instant{}
-	e, err := New(Options{Concurrency: 64, ReadAheadAuto: true, Source: source, Attempter: attempter})
+	o.Concurrency, o.ReadAheadAuto, o.Source, o.Attempter = 64, true, source, attempter
+	e, err := New(o)
 	if err != nil {
 		b.Fatal(err)
 	}
