@@ -97,6 +97,10 @@ func TestProc(t *testing.T) {
 	if err != nil || cpu != 1680*time.Millisecond {
 		t.Errorf("CPU time %s, %v", cpu, err)
 	}
+	busy, err := parseBusyTime("cpu  100 20 3 4000 500 6 7 8 9 10\ncpu0 1 1 1\n")
+	if err != nil || busy != 1440*time.Millisecond {
+		t.Errorf("busy time %s, %v", busy, err)
+	}
 	m, err := parseMemory("Name:\tx\nVmHWM:\t    2048 kB\nVmRSS:\t    1024 kB\n")
 	if err != nil || m.now != 1<<20 || m.peak != 2<<20 {
 		t.Errorf("memory %+v, %v", m, err)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"hash/maphash"
+	"os"
 	"slices"
 	"sync"
 	"time"
@@ -29,6 +30,8 @@ type sample struct {
 	At       time.Time
 	Answered int
 	CPU      map[int]time.Duration // by process id
+	// Others is what all other processes have used, but for the endpoint.
+	Others time.Duration
 }
 
 // report is a ledger's summary.
@@ -98,16 +101,24 @@ func (l *ledger) answer() {
 	}
 }
 
-// sampleLocked reads two small files, which takes less than a POST.
+// sampleLocked reads a few small files, which takes less than a POST.
 func (l *ledger) sampleLocked() sample {
 	s := sample{At: time.Now(), Answered: l.answered, CPU: make(map[int]time.Duration)}
+	var err error
+	if s.Others, err = busyTime(); err != nil {
+		l.err = err
+	}
 	for _, pid := range l.watched {
-		cpu, err := cpuTime(pid)
-		if err != nil {
+		if s.CPU[pid], err = cpuTime(pid); err != nil {
 			l.err = err
 		}
-		s.CPU[pid] = cpu
+		s.Others -= s.CPU[pid]
 	}
+	self, err := cpuTime(os.Getpid())
+	if err != nil {
+		l.err = err
+	}
+	s.Others -= self
 	return s
 }
 

@@ -55,6 +55,7 @@ type worked struct {
 	cpu        float64 // us a record, of the process
 	broker     float64 // us a record, of the broker
 	peak       float64 // MiB
+	others     float64 // cores that were busy with something else
 	duplicates int
 	lost       int
 	notes      []string
@@ -76,6 +77,7 @@ func (l load) run(ctx context.Context, b *bed) ([]figure, error) {
 		{measure: "CPU", unit: "us/rec", gateway: ours.cpu, floor: floor.cpu, ratioGoal: l.cpu},
 		{measure: "CPU of the broker", unit: "us/rec", gateway: ours.broker, floor: floor.broker},
 		{measure: "peak RSS", unit: "MiB", gateway: ours.peak, floor: floor.peak, goal: memoryGoal},
+		{measure: "load by others", unit: "cores", gateway: ours.others, floor: floor.others, noRatio: true},
 		{measure: "duplicates", unit: "records", gateway: float64(ours.duplicates), floor: float64(floor.duplicates), worst: true},
 		{measure: lostMeasure, unit: "records", gateway: float64(ours.lost), floor: float64(floor.lost), goal: noLoss, worst: true, notes: ours.notes},
 	}
@@ -87,8 +89,8 @@ func (l load) run(ctx context.Context, b *bed) ([]figure, error) {
 }
 
 func (w worked) String() string {
-	s := fmt.Sprintf("%.0f rec/s, %.1f us/rec, broker %.1f us/rec, peak %.0f MiB, %d duplicates, %d lost",
-		w.rate, w.cpu, w.broker, w.peak, w.duplicates, w.lost)
+	s := fmt.Sprintf("%.0f rec/s, %.1f us/rec, broker %.1f us/rec, peak %.0f MiB, %d duplicates, %d lost, others %.2f cores",
+		w.rate, w.cpu, w.broker, w.peak, w.duplicates, w.lost, w.others)
 	return strings.Join(append([]string{s}, w.notes...), "; ")
 }
 
@@ -211,7 +213,9 @@ func (w *worked) read(r report, records, process, broker int) {
 	if n <= 0 {
 		return // it stalled before
 	}
-	w.rate = n / r.To.At.Sub(r.From.At).Seconds()
+	seconds := r.To.At.Sub(r.From.At).Seconds()
+	w.rate = n / seconds
+	w.others = (r.To.Others - r.From.Others).Seconds() / seconds
 	w.cpu = us(r.To.CPU[process]-r.From.CPU[process]) / n
 	w.broker = us(r.To.CPU[broker]-r.From.CPU[broker]) / n
 }

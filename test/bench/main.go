@@ -11,7 +11,8 @@
 // fails only when records were lost, or when it could not measure.
 //
 // What is measured of a backlog is measured while its middle 80 % are
-// answered. CPU time is that of the kernel's accounting of whole processes, so
+// answered. "Load by others" is what else kept the machine busy meanwhile: from
+// a tenth of a core on, rates are too low and say little. CPU time is that of the kernel's accounting of whole processes, so
 // this needs Linux.
 package main
 

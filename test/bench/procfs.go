@@ -39,6 +39,39 @@ func parseCPUTime(stat string) (time.Duration, error) {
 	return time.Duration(ticks) * tick, nil
 }
 
+// busyTime is the CPU time that all processes together have used so far, and
+// what the machine beneath a virtual one took away.
+func busyTime() (time.Duration, error) {
+	stat, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return 0, fmt.Errorf("read the CPU time of the machine: %w", err)
+	}
+	return parseBusyTime(string(stat))
+}
+
+func parseBusyTime(stat string) (time.Duration, error) {
+	line, _, _ := strings.Cut(stat, "\n")
+	fields := strings.Fields(line)
+	// cpu user nice system idle iowait irq softirq steal; what follows is
+	// part of user and nice.
+	const idle, iowait, steal = 4, 5, 8
+	if len(fields) <= steal || fields[0] != "cpu" {
+		return 0, fmt.Errorf("read the CPU time of the machine: %q", line)
+	}
+	var ticks int64
+	for i, field := range fields[:steal+1] {
+		if i == 0 || i == idle || i == iowait {
+			continue
+		}
+		n, err := strconv.ParseInt(field, 10, 64)
+		if err != nil {
+			return 0, fmt.Errorf("read the CPU time of the machine: %w", err)
+		}
+		ticks += n
+	}
+	return time.Duration(ticks) * tick, nil
+}
+
 // memory is what a process has in RAM, in bytes.
 type memory struct{ now, peak int64 }
 

@@ -37,6 +37,7 @@ type figure struct {
 	measure, unit  string
 	gateway, floor float64
 	alone          bool   // there is no floor
+	noRatio        bool   // to divide by the floor says nothing
 	goal           target // of gateway
 	ratioGoal      target // of gateway divided by floor
 	worst          bool   // of several runs the worst counts, else the median
@@ -114,7 +115,7 @@ func (r *row) floor() float64   { return r.of(func(f figure) float64 { return f.
 // ratio is to the floor of the same run; NaN where there is none.
 func (r *row) ratio() float64 {
 	return r.of(func(f figure) float64 {
-		if f.alone || f.floor == 0 {
+		if f.alone || f.noRatio || f.floor == 0 {
 			return math.NaN()
 		}
 		return f.gateway / f.floor
@@ -212,16 +213,18 @@ func number(v float64) string {
 // writeJSON writes all figures of all runs.
 func (rs *results) writeJSON(w io.Writer) error {
 	type jsonRow struct {
-		Scenario string    `json:"scenario"`
-		Measure  string    `json:"measure"`
-		Unit     string    `json:"unit"`
-		Gateway  float64   `json:"gateway"`
-		Floor    *float64  `json:"floor,omitempty"`
-		Ratio    *float64  `json:"ratio,omitempty"`
-		Goal     string    `json:"goal,omitempty"`
-		Met      *bool     `json:"met,omitempty"`
-		Runs     []float64 `json:"runs"`
-		Notes    []string  `json:"notes,omitempty"`
+		Scenario string   `json:"scenario"`
+		Measure  string   `json:"measure"`
+		Unit     string   `json:"unit"`
+		Gateway  float64  `json:"gateway"`
+		Floor    *float64 `json:"floor,omitempty"`
+		Ratio    *float64 `json:"ratio,omitempty"`
+		Goal     string   `json:"goal,omitempty"`
+		Met      *bool    `json:"met,omitempty"`
+		// All runs of the gateway and of the floor.
+		Runs      []float64 `json:"runs"`
+		FloorRuns []float64 `json:"floor_runs,omitempty"`
+		Notes     []string  `json:"notes,omitempty"`
 	}
 	rows := make([]jsonRow, 0, len(rs.rows))
 	for _, r := range rs.rows {
@@ -237,11 +240,15 @@ func (rs *results) writeJSON(w io.Writer) error {
 		}
 		for _, f := range r.figures {
 			row.Runs = append(row.Runs, f.gateway)
+			if !f.alone {
+				row.FloorRuns = append(row.FloorRuns, f.floor)
+			}
 			row.Notes = append(row.Notes, f.notes...)
 		}
 		rows = append(rows, row)
 	}
 	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	return enc.Encode(struct {
 		Setting setting   `json:"setting"`
