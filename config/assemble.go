@@ -190,6 +190,8 @@ func (e Endpoint) clone() Endpoint {
 	e.Headers = maps.Clone(e.Headers)
 	e.ForwardHeaders.Include = slices.Clone(e.ForwardHeaders.Include)
 	e.ForwardHeaders.Exclude = slices.Clone(e.ForwardHeaders.Exclude)
+	e.Network.Deny = slices.Clone(e.Network.Deny)
+	e.Network.Allow = slices.Clone(e.Network.Allow)
 	e.Signing.Secrets = slices.Clone(e.Signing.Secrets)
 	e.Status.Accept = slices.Clone(e.Status.Accept)
 	e.Status.Release = slices.Clone(e.Status.Release)
@@ -214,5 +216,6 @@ func (e *Endpoint) complete(hidden map[string]string) {
 		}
 	}
 	derive("share_group.name", &e.ShareGroup.Name, "sharehook.", "name", e.Name)
+	hideUser("proxy", e.Proxy, hidden)
 	derive("dead_letter.topic", &e.DeadLetter.Topic, "dlq.", "share_group.name", e.ShareGroup.Name)
 }

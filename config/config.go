@@ -86,6 +86,8 @@ type Endpoint struct {
 	CloudEvents    CloudEvents       `yaml:"cloudevents"`
 	Signing        Signing           `yaml:"signing"`
 	TLS            *TLS              `yaml:"tls"`
+	Proxy          string            `yaml:"proxy"` // "none": no proxy; empty: the environment's
+	Network        Network           `yaml:"network"`
 	Status         Status            `yaml:"status"`
 	HonourAction   bool              `yaml:"honour_action"`
 	Retry          Retry             `yaml:"retry"`
@@ -164,6 +166,13 @@ type CloudEvents struct {
 // with, the newest first. None: nothing is signed.
 type Signing struct {
 	Secrets []Secret `yaml:"secrets"`
+}
+
+// Network says which addresses are not dialled: groups (metadata, link-local,
+// loopback, private) and prefixes. Allow beats Deny.
+type Network struct {
+	Deny  []string `yaml:"deny"`
+	Allow []string `yaml:"allow"`
 }
 
 // Status maps status codes and classes ("503", "5xx") to verdicts. A code

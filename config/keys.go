@@ -81,8 +81,8 @@ var endpointKeys = []key{
 	{name: "auth", notYet: true, kind: object, doc: "How the gateway authenticates at the endpoint."},
 	{name: "signing", kind: object, keys: signingKeys, doc: "Standard Webhooks signatures."},
 	{name: "tls", kind: object, optional: true, keys: tlsKeys, doc: "TLS settings of an https endpoint."},
-	{name: "proxy", notYet: true, kind: text, doc: "URL of a proxy, or none."},
-	{name: "network", notYet: true, kind: object, doc: "Which addresses may be dialled."},
+	{name: "proxy", kind: text, private: true, check: checkProxy, defDoc: "the environment's HTTP_PROXY, HTTPS_PROXY and NO_PROXY", doc: "URL of a proxy, or none."},
+	{name: "network", kind: object, keys: networkKeys, doc: "Which addresses are not dialled."},
 	{name: "status", kind: object, keys: statusKeys, doc: "What the answer's status means; a code beats a class, and what no list names is released."},
 	{name: "honour_action", kind: boolean, def: false, doc: "Obey the answer's sharehook-action header."},
 	{name: "retry", kind: object, keys: retryKeys, doc: "Back-off inside one delivery, the lock being renewed."},
@@ -113,6 +113,11 @@ var cloudEventsKeys = []key{
 
 var signingKeys = []key{
 	{name: "secrets", kind: secrets, check: checkSigningSecret, doc: "Secrets to sign with, newest first: whsec_ (v1, HMAC-SHA256) or whsk_ (v1a, Ed25519)."},
+}
+
+var networkKeys = []key{
+	{name: "deny", kind: texts, def: []string{"metadata"}, check: checkDenied, doc: "Addresses that are not dialled: metadata, link-local, loopback, private, or a prefix as 10.1.0.0/16."},
+	{name: "allow", kind: texts, check: checkPrefix, doc: "Prefixes that are dialled all the same."},
 }
 
 var statusKeys = []key{

@@ -31,6 +31,7 @@ func builtIn() Config {
 			Timeout:        10 * time.Second,
 			ForwardHeaders: ForwardHeaders{Include: []string{"*"}, Prefix: "kafka-header-"},
 			Format:         "raw",
+			Network:        Network{Deny: []string{"metadata"}},
 			Status: Status{
 				Accept: []string{"2xx"}, Release: []string{"408", "425", "429", "5xx"}, Reject: []string{"3xx", "4xx"},
 			},
@@ -105,6 +106,11 @@ func TestEveryKeyIsRead(t *testing.T) {
 			CAFile: at("hooks.pem"), CertFile: at("client.pem"), KeyFile: at("client.key"),
 			ServerName: "hooks.example", InsecureSkipVerify: true,
 		},
+		Proxy: "http://proxy.example:3128",
+		Network: Network{
+			Deny:  []string{"link-local", "loopback", "private", "203.0.113.0/24", "2001:db8::/32"},
+			Allow: []string{"10.1.2.3/32"},
+		},
 		Status: Status{
 			Accept: []string{"2xx", "3xx", "409"}, Release: []string{"408", "429", "5xx"}, Reject: []string{"4xx", "301"},
 		},
@@ -136,7 +142,7 @@ func TestDefaultsAreNotShared(t *testing.T) {
 	t.Parallel()
 	c, err := Parse("two.yaml", []byte(`
 kafka: {brokers: [localhost]}
-defaults: {headers: {x-a: a}, signing: {secrets: [whsec_YQ==]}, tls: {server_name: a}, status: {accept: [200]}}
+defaults: {headers: {x-a: a}, signing: {secrets: [whsec_YQ==]}, tls: {server_name: a}, status: {accept: [200]}, network: {allow: [10.0.0.0/8]}}
 endpoints:
   - {name: one, topics: [one], url: "https://localhost"}
   - {name: two, topics: [two], url: "https://localhost"}
@@ -147,7 +153,8 @@ endpoints:
 	one, two := &c.Endpoints[0], &c.Endpoints[1]
 	one.Signing.Secrets[0] = "b"
 	one.Headers["x-a"], one.TLS.ServerName, one.Status.Accept[0] = "b", "b", "b"
-	if two.Signing.Secrets[0] != "whsec_YQ==" || two.Headers["x-a"] != "a" || two.TLS.ServerName != "a" || two.Status.Accept[0] != "200" {
+	one.Network.Deny[0], one.Network.Allow[0] = "b", "b"
+	if two.Network.Deny[0] != "metadata" || two.Network.Allow[0] != "10.0.0.0/8" || two.Signing.Secrets[0] != "whsec_YQ==" || two.Headers["x-a"] != "a" || two.TLS.ServerName != "a" || two.Status.Accept[0] != "200" {
 		t.Errorf("a change of one endpoint changed another: %+v", *two)
 	}
 }

@@ -114,6 +114,7 @@ endpoints:
     topics: [literal, "${env:TOPIC}-hunter2"]
     url: ${env:URL}
     concurrency: ${env:NUMBER}
+    proxy: http://user:hunter2@proxy.example:3128
     headers: {Authorization: literal, x-b: "$${c}"}
     forward_headers: {include: ["${env:WORD}", b]}
     signing: {secrets: [whsec_aHVudGVyMg==, "whsec_${env:WORD}2"]}
@@ -134,7 +135,7 @@ endpoints:
 	for _, want := range []string{
 		`brokers: ['<secret>:9092']`, `client_id: <secret>`, `password: <secret>`, `token: <secret>`,
 		`content_type: text/<secret>`, `Authorization: literal`, `x-kept: a <secret>`, `x-b: $${c}`,
-		`topics: [literal, <secret>-hunter2]`, `url: <secret>`, `concurrency: <secret>`, `name: sharehook.<secret>`,
+		`topics: [literal, <secret>-hunter2]`, `url: <secret>`, `concurrency: <secret>`, `proxy: http://<secret>@proxy.example:3128`, `name: sharehook.<secret>`,
 		`include: [<secret>, b]`, `secrets: [<secret>, <secret>]`, `topic: dlq.<secret>`,
 	} {
 		if !strings.Contains(text, want) {

@@ -60,6 +60,8 @@ func webhookOptions(c config.Endpoint, version string, dial dialer) (webhooks.Op
 		HonourAction:  c.HonourAction,
 		MaxRetryAfter: c.Retry.MaxRetryAfter,
 		Concurrency:   c.Concurrency,
+		Network:       &webhooks.NetworkRules{Deny: c.Network.Deny, Allow: c.Network.Allow},
+		Proxy:         c.Proxy,
 		Version:       version,
 		Dial:          dial,
 	}

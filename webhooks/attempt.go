@@ -3,6 +3,7 @@ package webhooks
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -74,6 +75,10 @@ func (x *exchange) run(transport *http.Transport, p parcel) Result {
 		return x.failed(ctx, err)
 	}
 	result := x.endpoint.classify(answer.StatusCode, answer.Header)
+	if x.endpoint.way.answersItself(answer) && !x.endpoint.answers.names(answer.StatusCode, result.Reason) {
+		// Nothing is charged to a record that may not have arrived.
+		result.Verdict, result.Reason, result.Gone = Release, ReasonProxy, false
+	}
 	timer.Reset(x.endpoint.patience.left())
 	result.Excerpt = x.endpoint.readBody(answer)
 	return result
@@ -125,6 +130,10 @@ func (x *exchange) failed(ctx context.Context, err error) Result {
 		return e.noAnswer(errTimeout)
 	case e.lifetime.Err() != nil:
 		return e.noAnswer(errClosed)
+	}
+	if e.way.proxy != nil && isA[tls.RecordHeaderError](err) {
+		// It answered CONNECT with 200 and then with a page of its own.
+		err = &proxyError{errors.New("proxy opened a tunnel that does not speak TLS")}
 	}
 	result := e.noAnswer(err)
 	if x.conn == nil || result.Reason != ReasonProtocol && result.Reason != ReasonReset {

@@ -30,7 +30,7 @@ func Classify(status int, header http.Header, rules AnswerRules, now time.Time) 
 	}
 	if result.Verdict == 0 {
 		result.Verdict, result.Reason = byStatus(status, rules.Status)
-		if status == statusGone && !rules.Status.namesGone() {
+		if status == http.StatusGone && !rules.Status.names(status) {
 			// The endpoint says that it will never be back. That is no
 			// judgement of this record, which must not become a dead letter.
 			result.Verdict, result.Gone = Release, true
@@ -42,6 +42,12 @@ func Classify(status int, header http.Header, rules AnswerRules, now time.Time) 
 		result.HoldEndpoint = hold && result.RetryAfter > 0
 	}
 	return result
+}
+
+// names says whether the rules speak of this very answer: its status by its code,
+// or its action.
+func (r *AnswerRules) names(status int, reason Reason) bool {
+	return reason == ReasonAction || r.Status.names(status)
 }
 
 // byStatus is the verdict by status alone. A code that no rule covers is no

@@ -14,7 +14,10 @@
 //     A body that drips, breaks or never ends changes nothing but the fate of
 //     its connection.
 //   - No answer, of whatever kind, means release: nothing that is not the
-//     record's own fault is charged to the record.
+//     record's own fault is charged to the record. What may be a proxy's own
+//     answer is none.
+//   - No denied address is dialled, nor is a proxy asked for it (see
+//     [NetworkRules]): judged after a name was resolved, on all its addresses.
 //   - A record can set no header that frames, routes or authenticates the
 //     request (see [ForwardRules]), whatever its headers are called.
 //   - Whatever headers a record has, a request is made of it that HTTP can
@@ -43,6 +46,7 @@
 // # Locks
 //
 // Endpoint.mu guards the current generation of connections, connSet.mu the set
-// of open connections, answerConn.mu what is known of the answer under way.
+// of open connections, answerConn.mu what is known of the answer under way,
+// way.mu the last judgement of a name.
 // None is held while another is taken, nor across a call that may block.
 package webhooks

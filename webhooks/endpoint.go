@@ -38,9 +38,8 @@ type Endpoint struct {
 	signer    signer
 	sessions  tls.ClientSessionCache
 	tracing   tracing
-	// proxyFor says which proxy a request takes: the environment's.
-	proxyFor func(*http.Request) (*url.URL, error)
-	patience patience
+	way       *way
+	patience  patience
 
 	// lifetime ends with Close and takes the dials under way with it.
 	lifetime context.Context //nolint:containedctx // the endpoint's own, not a caller's
@@ -55,8 +54,12 @@ type Endpoint struct {
 // with the options, joined.
 func New(o Options) (*Endpoint, error) {
 	target, err := o.check()
+	if err != nil {
+		return nil, fmt.Errorf("endpoint %q: %w", o.Name, err)
+	}
 	signer, signingErr := newSigner(o.SigningSecrets)
-	if err = errors.Join(err, o.Forward.check(), signingErr); err != nil {
+	way, wayErr := newWay(&o, target)
+	if err = errors.Join(signingErr, wayErr); err != nil {
 		return nil, fmt.Errorf("endpoint %q: %w", o.Name, err)
 	}
 	e := &Endpoint{
@@ -66,9 +69,9 @@ func New(o Options) (*Endpoint, error) {
 		fixed:    fixedHeaders(&o),
 		template: &http.Request{Method: http.MethodPost, URL: target, Host: target.Host, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1},
 		signer:   signer,
+		way:      way,
 		sessions: tls.NewLRUClientSessionCache(0),
 		tracing:  newTracing(&o, target),
-		proxyFor: http.ProxyFromEnvironment,
 	}
 	e.formatter = newFormatter(&o)
 	e.lifetime, e.end = context.WithCancel(context.Background())

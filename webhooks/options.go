@@ -67,6 +67,12 @@ type Options struct {
 	// size of the pool of connections: of more attempts some would wait for a
 	// connection, within their timeout. Default: DefaultConcurrency.
 	Concurrency int
+	// Network says which addresses are not dialled. Nil: cloud metadata.
+	Network *NetworkRules
+	// Proxy is the URL of a proxy (http, https, socks5), which may hold a user
+	// and a password, or NoProxy. Empty: what HTTP_PROXY, HTTPS_PROXY and
+	// NO_PROXY say.
+	Proxy string
 	// TLS is for https. Nil: the system's roots.
 	TLS *tls.Config
 	// Version is sent as user-agent sharehook/VERSION. Default: DefaultVersion.
@@ -111,7 +117,7 @@ func (o *Options) check() (*url.URL, error) {
 		problems = append(problems, errors.New("version is not printable ASCII"))
 	}
 	o.setDefaults()
-	problems = append(problems, o.checkFormat())
+	problems = append(problems, o.Forward.check(), o.checkFormat())
 	return target, errors.Join(problems...)
 }
 

@@ -10,7 +10,6 @@ import (
 const (
 	lowestStatus  = 100
 	highestStatus = 599
-	statusGone    = 410
 )
 
 // StatusMap maps final status codes to verdicts. The zero StatusMap is the
@@ -21,9 +20,9 @@ type StatusMap struct {
 
 type statusTable struct {
 	verdicts [highestStatus - lowestStatus + 1]Verdict
-	// namesGone: a rule names 410 itself, not only its class, which takes its
-	// meaning "pause the endpoint" from it.
-	namesGone bool
+	// named: a rule names the code itself, not only its class. That takes from
+	// it what it means otherwise: of 410, that the endpoint is to be paused.
+	named [highestStatus - lowestStatus + 1]bool
 }
 
 var defaultStatus = mustStatusMap([]string{"2xx"}, []string{"408", "425", "429", "5xx"}, []string{"3xx", "4xx"})
@@ -65,8 +64,8 @@ func ParseStatusMap(accept, release, reject []string) (StatusMap, error) {
 	// Codes last, so that they beat classes whatever the order in the file.
 	for code, verdict := range codes {
 		table.verdicts[code-lowestStatus] = verdict
+		table.named[code-lowestStatus] = true
 	}
-	_, table.namesGone = codes[statusGone]
 	if len(problems) > 0 {
 		return StatusMap{}, errors.Join(problems...)
 	}
@@ -102,8 +101,10 @@ func (m StatusMap) verdict(code int) Verdict {
 	return m.orDefault().verdicts[code-lowestStatus]
 }
 
-// namesGone says whether a rule names 410 itself.
-func (m StatusMap) namesGone() bool { return m.orDefault().namesGone }
+// names says whether a rule names the code itself.
+func (m StatusMap) names(code int) bool {
+	return code >= lowestStatus && code <= highestStatus && m.orDefault().named[code-lowestStatus]
+}
 
 func (m StatusMap) orDefault() *statusTable {
 	if m.table == nil {

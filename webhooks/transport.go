@@ -3,11 +3,8 @@ package webhooks
 import (
 	"context"
 	"crypto/tls"
-	"errors"
-	"fmt"
 	"net"
 	"net/http"
-	"net/url"
 	"time"
 )
 
@@ -22,14 +19,13 @@ const (
 	// answer within pingTimeout.
 	pingAfter   = 10 * time.Second
 	pingTimeout = 5 * time.Second
-	keepAlive   = 15 * time.Second
 )
 
 // newTransport makes the pool of connections of one generation. Its requests
 // are made with RoundTrip, which follows no redirect and keeps no cookie.
 func (e *Endpoint) newTransport() *http.Transport {
 	return &http.Transport{
-		Proxy:                  e.proxy,
+		Proxy:                  e.way.choose,
 		OnProxyConnectResponse: checkProxyAnswer,
 		DialContext:            e.dial,
 		DialTLSContext:         e.dialTLS,
@@ -59,7 +55,7 @@ func (e *Endpoint) dial(ctx context.Context, network, addr string) (net.Conn, er
 	defer cancel()
 	defer context.AfterFunc(e.lifetime, cancel)()
 
-	raw, err := e.dialRaw(ctx, network, addr)
+	raw, err := e.way.dial(ctx, network, addr)
 	if err != nil {
 		return nil, &dialError{err}
 	}
@@ -70,16 +66,6 @@ func (e *Endpoint) dial(ctx context.Context, network, addr string) (net.Conn, er
 	return newAnswerConn(tracked), nil
 }
 
-func (e *Endpoint) dialRaw(ctx context.Context, network, addr string) (net.Conn, error) {
-	if e.options.Dial != nil {
-		return e.options.Dial(ctx, network, addr)
-	}
-	// Judged on the address that is dialled, after the name was resolved: a
-	// name can resolve to anything, and to something else each time.
-	dialer := net.Dialer{KeepAlive: keepAlive, ControlContext: denyControl}
-	return dialer.DialContext(ctx, network, addr)
-}
-
 // dialTLS opens a connection and its TLS session. It is done here rather than by
 // net/http so that what goes wrong can be told from what goes wrong later, and
 // so that the answer is seen in the clear by answerConn.
@@ -88,7 +74,7 @@ func (e *Endpoint) dialTLS(ctx context.Context, network, addr string) (net.Conn,
 	defer cancel()
 	defer context.AfterFunc(e.lifetime, cancel)()
 
-	raw, err := e.dialRaw(ctx, network, addr)
+	raw, err := e.way.dial(ctx, network, addr)
 	if err != nil {
 		return nil, &dialError{err}
 	}
@@ -100,7 +86,11 @@ func (e *Endpoint) dialTLS(ctx context.Context, network, addr string) (net.Conn,
 	if err != nil {
 		host = addr
 	}
-	session := tls.Client(tracked, e.tlsConfig(host))
+	config := e.tlsConfig(host)
+	if e.way.proxy != nil {
+		config = e.proxyTLSConfig(host)
+	}
+	session := tls.Client(tracked, config)
 	if err := session.HandshakeContext(ctx); err != nil {
 		// Not session.Close, which would wait to say goodbye.
 		_ = tracked.Close()
@@ -132,24 +122,12 @@ func (e *Endpoint) tlsConfig(host string) *tls.Config {
 	return config
 }
 
-// proxy is the proxy for the endpoint, if there is one.
-func (e *Endpoint) proxy(r *http.Request) (*url.URL, error) {
-	via, err := e.proxyFor(r)
-	if err != nil {
-		// The error repeats the variable's value, and that may hold a password.
-		return nil, &proxyError{errors.New("HTTP_PROXY or HTTPS_PROXY is no URL")}
-	}
-	if via != nil && isDeniedHost(r.URL.Hostname()) {
-		// The proxy would dial it, so our own dialler will not see it.
-		return nil, errDenied
-	}
-	return via, nil
-}
-
-// checkProxyAnswer makes a refusal of the proxy an error of its own kind.
-func checkProxyAnswer(_ context.Context, _ *url.URL, _ *http.Request, answer *http.Response) error {
-	if answer.StatusCode != http.StatusOK {
-		return &proxyError{fmt.Errorf("proxy answered %d to CONNECT", answer.StatusCode)}
-	}
-	return nil
+// proxyTLSConfig is for the session with an https proxy. What the endpoint is to
+// be called, and who we are to it, is nothing to the proxy; the authorities are
+// those of this network all the same.
+func (e *Endpoint) proxyTLSConfig(host string) *tls.Config {
+	config := e.tlsConfig(host)
+	config.ServerName, config.Certificates, config.GetClientCertificate = host, nil, nil
+	config.NextProtos = []string{"http/1.1"}
+	return config
 }
