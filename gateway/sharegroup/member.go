@@ -22,8 +22,10 @@ const (
 	fetchWaitPerLock = 12
 	// fetchBytes and partitionBytes bound the memory of one fetch. A batch
 	// that is larger is fetched all the same.
+	// The broker reads what may be sent of each partition before it looks how
+	// much of it can be acquired, so a large partitionBytes is work for nothing.
 	fetchBytes     = 8 << 20
-	partitionBytes = 1 << 20
+	partitionBytes = 128 << 10
 )
 
 // member is one member of the share group: one kgo client.
