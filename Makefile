@@ -36,7 +36,7 @@ vet: ## go vet, the tests that need Kafka included
 
 .PHONY: lint
 lint: ## golangci-lint, where it is installed (make tools)
-	@if [ -x "$(golangci)" ]; then set -x; "$(golangci)" run; \
+	@if [ -x "$(golangci)" ]; then set -x; "$(golangci)" run --allow-parallel-runners; \
 	else echo "golangci-lint is not installed: make tools"; fi
 
 .PHONY: unit
