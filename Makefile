@@ -61,6 +61,11 @@ BENCHFLAGS ?=
 bench: kafka ## the gateway against a real Kafka, with goals; BENCHFLAGS=-h shows what it takes
 	go run ./test/bench $(BENCHFLAGS)
 
+CHAOSFLAGS ?=
+.PHONY: chaos
+chaos: kafka ## things break around the gateway on a real Kafka, and a ledger is kept; CHAOSFLAGS=-h shows what it takes
+	go run ./test/chaos $(CHAOSFLAGS)
+
 .PHONY: microbench
 microbench: kafka ## the benchmarks of the packages, on a real Kafka where they need one
 	go test -tags kafka -p 1 -run '^$$' -bench . -benchmem ./...
