@@ -4,6 +4,7 @@ package process
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"testing"
@@ -17,12 +18,8 @@ type keys map[string]any
 // with is a copy of k with more keys.
 func (k keys) with(more keys) keys {
 	all := make(keys, len(k)+len(more))
-	for name, value := range k {
-		all[name] = value
-	}
-	for name, value := range more {
-		all[name] = value
-	}
+	maps.Copy(all, k)
+	maps.Copy(all, more)
 	return all
 }
 

@@ -4,6 +4,7 @@ package process
 
 import (
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -117,9 +118,7 @@ func (h *hook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if answer.status == 0 {
 		answer.status = http.StatusOK
 	}
-	for name, values := range answer.header {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), answer.header)
 	// Before the answer goes out: what follows from it comes later.
 	h.mu.Lock()
 	p.answered, p.status = time.Now(), answer.status

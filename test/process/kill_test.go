@@ -206,6 +206,7 @@ func TestStoppedProcess(t *testing.T) {
 	})
 	account := ledger{shared, n, n, letters(n), []*hook{h}}.settle(t, load.stop())
 	t.Logf("it was stopped for %s", goesOn.Sub(stopped).Round(time.Millisecond))
-	account.only(t, h, "a", stopped)
-	account.atMost(t, concurrency)
+	// What was under way when it stopped, and what it fetches in its old session
+	// before the next heartbeat tells it that it is no member any more.
+	account.atMost(t, 4*concurrency)
 }

@@ -4,6 +4,7 @@ package process
 
 import (
 	"encoding/base64"
+	"maps"
 	"net/http"
 	"testing"
 	"time"
@@ -23,9 +24,7 @@ const (
 // admits are the settings of a topic that admits dead letters of groups.
 func admits(more map[string]string) map[string]string {
 	settings := map[string]string{topicLetters: "true"}
-	for name, value := range more {
-		settings[name] = value
-	}
+	maps.Copy(settings, more)
 	return settings
 }
 
@@ -36,7 +35,6 @@ type setUp struct {
 	make  func(t *testing.T, n string)
 	says  func(n string) []string // what /readyz names
 	mend  func(t *testing.T, n string)
-	into  func(n string) string // where dead letters go then; nil: the default
 }
 
 func wrongSetUps() []setUp {
@@ -173,8 +171,8 @@ func TestDeadLettersVanish(t *testing.T) {
 
 	shared.DeleteTopic(t, letters(n))
 	began := time.Now()
-	t.Logf("after %s: %s", time.Since(began).Round(time.Second), g.awaitReason(n, checked, letters(n), "provision"))
-	t.Logf("it rested %s after the topic was deleted", time.Since(began).Round(time.Second))
+	reason := g.awaitReason(n, checked, letters(n), "provision")
+	t.Logf("it rested %s after the topic was deleted: %s", time.Since(began).Round(time.Second), reason)
 	if len(g.lines("endpoint rests")) != 1 {
 		t.Errorf("the log does not say that the endpoint rests")
 	}
@@ -182,9 +180,8 @@ func TestDeadLettersVanish(t *testing.T) {
 	shared.Produce(t, second...)
 	provision(t, path)
 	g.awaitEndpoint(n, checked)
-	a := ledger{shared, n, n, letters(n), []*hook{h}}
 	shared.WaitGroupLag(t, group(n), n, 0, settleWait)
-	if dead := len(shared.ReadTopic(t, a.dead, 1)); dead != 1 {
+	if dead := len(shared.ReadTopic(t, letters(n), 1)); dead != 1 {
 		t.Errorf("%d dead letters on the new topic, want that of the record that waited", dead)
 	}
 	if posts := h.all(); len(posts) != 4 {
