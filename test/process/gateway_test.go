@@ -255,7 +255,7 @@ next:
 // lines are the lines of the log with this message.
 func (g *gateway) lines(message string) []map[string]any {
 	var found []map[string]any
-	for _, line := range strings.SplitSeq(g.log.text(), "\n") {
+	for line := range strings.SplitSeq(g.log.text(), "\n") {
 		var fields map[string]any
 		if json.Unmarshal([]byte(line), &fields) == nil && fields["msg"] == message {
 			found = append(found, fields)
