@@ -8,7 +8,8 @@ type Condition struct {
 	Endpoint string `json:"endpoint,omitempty"`
 	// Ready means that the endpoint has joined its share group.
 	Ready bool `json:"ready"`
-	// Reason says why it is not ready and what to do; empty if it is.
+	// Reason says why it is not ready and what to do. Of an endpoint that is
+	// ready it is a remark: that its breaker is open, or that it is paused.
 	Reason string `json:"reason,omitempty"`
 }
 
