@@ -54,7 +54,7 @@ func load(sources []source, name string, opts Options) (*Config, error) {
 	if err := a.err(); err != nil {
 		return nil, err
 	}
-	a.config.read = append(a.config.read, a.replacer.read...)
+	a.config.read = append(a.config.read, a.read...)
 	return &a.config, nil
 }
 
@@ -168,6 +168,7 @@ func (a *assembly) endpoint(file, path string, n *yaml.Node) {
 	s.object(n, endpointKeys, reflect.ValueOf(&e).Elem(), "")
 	e.complete(s.hidden)
 	e.dropEvents(s)
+	e.dropAuth(s)
 	a.keepHidden(item("endpoints", len(a.config.Endpoints)), s)
 	a.config.Endpoints = append(a.config.Endpoints, e)
 	a.sections = append(a.sections, s)
@@ -192,6 +193,7 @@ func (e Endpoint) clone() Endpoint {
 	e.ForwardHeaders.Exclude = slices.Clone(e.ForwardHeaders.Exclude)
 	e.Network.Deny = slices.Clone(e.Network.Deny)
 	e.Network.Allow = slices.Clone(e.Network.Allow)
+	e.Auth = e.Auth.clone()
 	e.Signing.Secrets = slices.Clone(e.Signing.Secrets)
 	e.Status.Accept = slices.Clone(e.Status.Accept)
 	e.Status.Release = slices.Clone(e.Status.Release)

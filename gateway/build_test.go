@@ -54,8 +54,10 @@ func TestWhatNeedsARestart(t *testing.T) {
 		{"the grace", func(c *config.Config) { c.Shutdown.Grace = 1 }, ""},
 		{"brokers", func(c *config.Config) { c.Kafka.Brokers = []string{"b:9092"} }, "kafka.brokers changed: that needs a restart; nothing was reloaded"},
 		{"a password", func(c *config.Config) { c.Kafka.SASL.Password = "other" }, "kafka.sasl changed: that needs a restart; nothing was reloaded"},
-		{"two at once", func(c *config.Config) { c.Kafka.ClientID, c.Admin.Token = "d", "t" },
-			"kafka.client_id changed: that needs a restart; nothing was reloaded\nadmin.token changed: that needs a restart; nothing was reloaded"},
+		{
+			"two at once", func(c *config.Config) { c.Kafka.ClientID, c.Admin.Token = "d", "t" },
+			"kafka.client_id changed: that needs a restart; nothing was reloaded\nadmin.token changed: that needs a restart; nothing was reloaded",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

@@ -124,8 +124,8 @@ func (w *Watcher) watchFolders() {
 	}
 	for _, file := range w.o.Files() {
 		folders := []string{filepath.Dir(file)}
-		if real, err := filepath.EvalSymlinks(file); err == nil {
-			folders = append(folders, filepath.Dir(real))
+		if target, err := filepath.EvalSymlinks(file); err == nil {
+			folders = append(folders, filepath.Dir(target))
 		}
 		if info, err := os.Stat(file); err == nil && info.IsDir() {
 			folders = append(folders, file)
