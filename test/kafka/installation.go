@@ -131,3 +131,13 @@ func (inst *installation) archivePath() (string, error) {
 
 // kafkaUUID is an id in Kafka's spelling: 22 characters of base64.
 func kafkaUUID(id uuid.UUID) string { return base64.RawURLEncoding.EncodeToString(id[:]) }
+
+// Classpath is a class path of Kafka's jars, for Java programs beside the
+// nodes. Java expands its asterisk itself.
+func Classpath() (string, error) {
+	inst, err := findInstallation()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(inst.home, "libs", "*"), nil
+}

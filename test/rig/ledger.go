@@ -1,6 +1,7 @@
 package rig
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -20,6 +21,9 @@ type Ledger struct {
 	// CutsAsk: a POST that broke off asks for another one. Where processes
 	// are killed it does not: the endpoint may have done its work.
 	CutsAsk bool
+	// From is when the topic was made, if it was made before: what was
+	// POSTed earlier is of its predecessor.
+	From time.Time
 }
 
 // Account is how the records of a ledger ended.
@@ -66,7 +70,7 @@ func (l Ledger) Balance(tb testing.TB, records []*kgo.Record) Account {
 		}
 	}
 	for _, h := range l.Hooks {
-		posts := h.Posts(func(p *Post) bool { return p.Record.Topic == l.Endpoint })
+		posts := h.Posts(func(p *Post) bool { return p.Record.Topic == l.Endpoint }, Since(l.From))
 		for i, p := range posts {
 			a.MaxDelivery = max(a.MaxDelivery, p.Delivery)
 			if i > 0 {
@@ -163,6 +167,38 @@ func (a Account) Once(tb testing.TB) {
 	}
 	a.AtMost(tb, 0, "none is allowed")
 }
+
+// Only fails for each duplicate whose record was not held by a replica as it
+// was struck.
+func (a Account) Only(tb testing.TB, held map[string]bool, hooks ...*Hook) {
+	tb.Helper()
+	strangers := 0
+	for _, p := range a.Duplicates {
+		if held[p.ID] {
+			continue
+		}
+		if strangers++; strangers <= 5 {
+			tb.Errorf("%v was POSTed again and was not held when anything was struck:\n%s", p.Record, history(p.ID, hooks))
+		}
+	}
+	if strangers > 5 {
+		tb.Errorf("%d more", strangers-5)
+	}
+}
+
+// history is a line for each POST of a record.
+func history(id string, hooks []*Hook) string {
+	var b strings.Builder
+	for _, h := range hooks {
+		for _, p := range h.Posts(func(p *Post) bool { return p.ID == id }) {
+			fmt.Fprintf(&b, "  %s of %q, delivery %d, attempt %d, answered %d at %s\n", p.At.Format(clock),
+				p.Replica, p.Delivery, p.Attempt, p.Status, p.Answered.Format(clock))
+		}
+	}
+	return b.String()
+}
+
+const clock = "15:04:05.000"
 
 // AtMost fails if there were more duplicates than what was held.
 func (a Account) AtMost(tb testing.TB, held int, why string) {

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"testing"
+	"time"
+
+	"github.com/sharehook/sharehook/test/kafka"
+	"github.com/sharehook/sharehook/test/rig"
+)
+
+// brokerAnswer is how long a POST takes while brokers are struck.
+const brokerAnswer = 100 * time.Millisecond
+
+// broker kills the only broker under load, and starts it again.
+func broker(tb testing.TB, b *bed, r *report) {
+	c := kafka.Start(tb, kafka.Options{Settings: map[string]string{
+		// A broker that was killed is not let in before its session has ended.
+		"broker.session.timeout.ms": "9000",
+	}})
+	st := b.newStage(tb, c, "broker", mixedAnswers(brokerAnswer), quick(nil))
+	st.pair()
+	load := rig.Produce(tb, c, st.name, loadRate, mixed)
+	held := make(map[string]bool)
+	times := 0
+	for began := time.Now(); times == 0 || time.Since(began) < b.time; times++ {
+		load.Await(2 * loadRate)
+		st.hold(held, func() { c.Kill(tb, 1) })
+		rig.Pass(tb, time.Second+time.Duration(b.random.IntN(3000))*time.Millisecond)
+		c.Restart(tb, 1)
+	}
+	load.Await(loadRate)
+	a := st.ledger().Settle(tb, load.Stop())
+	r.add(calm("broker", a, "killed %d times, %d records were held", times, len(held)))
+	onlyRejected(tb, a)
+	a.Only(tb, held, st.hook)
+	a.AtMost(tb, len(held), "what was held")
+}
+
+// leaders moves the leaders of three brokers under load, and then kills the
+// leader of a partition.
+func leaders(tb testing.TB, b *bed, r *report) {
+	c := kafka.Start(tb, kafka.Options{Brokers: 3})
+	st := &stage{tb: tb, bed: b, cluster: c, name: rig.Name("leaders"), hook: rig.NewHook(tb, mixedAnswers(brokerAnswer)), more: quick(nil)}
+	c.CreateTopic(tb, st.name, rig.Partitions, map[string]string{"min.insync.replicas": "2"})
+	st.pair()
+	load := rig.Produce(tb, c, st.name, loadRate/2, mixed)
+	load.Await(loadRate)
+	moves := 0
+	for began := time.Now(); moves == 0 || time.Since(began) < b.time/2; moves++ {
+		partition := int32(moves % rig.Partitions)
+		c.MoveLeader(tb, st.name, partition, c.Leader(tb, st.name, partition)%3+1)
+		load.Await(20)
+	}
+	load.Await(loadRate)
+	records := load.Stop()
+	a := st.ledger().Settle(tb, records)
+	r.add(calm("leader moves", a, "%d moves", moves))
+	onlyRejected(tb, a)
+	a.Once(tb)
+
+	load = rig.Produce(tb, c, st.name, loadRate/2, mixed)
+	held := make(map[string]bool)
+	times := 0
+	for began := time.Now(); times == 0 || time.Since(began) < b.time/2; times++ {
+		load.Await(loadRate)
+		leader := c.Leader(tb, st.name, int32(b.random.IntN(rig.Partitions)))
+		st.hold(held, func() { c.Kill(tb, leader) })
+		load.Await(loadRate)
+		c.Restart(tb, leader)
+		load.Await(loadRate)
+	}
+	a = st.ledger().Settle(tb, append(records, load.Stop()...))
+	r.add(calm("leader kill -9", a, "%d times, %d records were held; the moves are in it", times, len(held)))
+	onlyRejected(tb, a)
+	a.Only(tb, held, st.hook)
+	a.AtMost(tb, len(held), "what was held")
+}
+
+// hold notes what all replicas hold as something is struck.
+func (st *stage) hold(held map[string]bool, strike func()) {
+	struck := time.Now()
+	strike()
+	for _, p := range st.hook.Posts(rig.Held("", struck)) {
+		held[p.ID] = true
+	}
+}
