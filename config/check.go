@@ -76,6 +76,7 @@ func (a *assembly) checkEndpoints() {
 		c.limits()
 		c.tls()
 		c.format()
+		c.auth()
 		c.status()
 		c.retry()
 		c.breaker()

@@ -29,6 +29,8 @@ func checkHeaderName(name string) string {
 	switch {
 	case !headerForm.MatchString(name):
 		return "is no lawful header name; use letters, digits and '-'"
+	case folded == "authorization":
+		return "holds a credential; write it under auth, in any form as auth.header"
 	case folded == "content-type":
 		return "is set by Sharehook itself; write content_type instead"
 	case slices.Contains(ownHeaders, folded):

@@ -84,6 +84,7 @@ type Endpoint struct {
 	Format         string            `yaml:"format"`
 	ContentType    string            `yaml:"content_type"`
 	CloudEvents    CloudEvents       `yaml:"cloudevents"`
+	Auth           Auth              `yaml:"auth"`
 	Signing        Signing           `yaml:"signing"`
 	TLS            *TLS              `yaml:"tls"`
 	Proxy          string            `yaml:"proxy"` // "none": no proxy; empty: the environment's
@@ -160,6 +161,40 @@ type CloudEvents struct {
 	Type    string `yaml:"type"`
 	Source  string `yaml:"source"`
 	Subject string `yaml:"subject"`
+}
+
+// Auth is how the gateway authenticates at an endpoint; at most one is not nil.
+type Auth struct {
+	Basic  *BasicAuth  `yaml:"basic"`
+	Bearer *BearerAuth `yaml:"bearer"`
+	Header *HeaderAuth `yaml:"header"`
+	OAuth2 *OAuth2     `yaml:"oauth2"`
+}
+
+// BasicAuth is user and password.
+type BasicAuth struct {
+	Username string `yaml:"username"`
+	Password Secret `yaml:"password"`
+}
+
+// BearerAuth is a token that stays the same.
+type BearerAuth struct {
+	Token Secret `yaml:"token"`
+}
+
+// HeaderAuth is a header that holds a credential.
+type HeaderAuth struct {
+	Name  string `yaml:"name"`
+	Value Secret `yaml:"value"`
+}
+
+// OAuth2 is the client credentials grant.
+type OAuth2 struct {
+	TokenURL     string   `yaml:"token_url"`
+	ClientID     string   `yaml:"client_id"`
+	ClientSecret Secret   `yaml:"client_secret"`
+	Scopes       []string `yaml:"scopes"`
+	Audience     string   `yaml:"audience"`
 }
 
 // Signing holds the secrets of Standard Webhooks that every POST is signed

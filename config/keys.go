@@ -78,7 +78,7 @@ var endpointKeys = []key{
 	{name: "schema_registry", notYet: true, kind: object, doc: "Decodes Avro, Protobuf and JSON Schema values to JSON."},
 	{name: "filter", notYet: true, kind: text, doc: "CEL expression; false: the record is accepted without a POST."},
 	{name: "batch", notYet: true, kind: object, doc: "Many records in one POST."},
-	{name: "auth", notYet: true, kind: object, doc: "How the gateway authenticates at the endpoint."},
+	{name: "auth", kind: object, keys: authKeys, doc: "How the gateway authenticates at the endpoint; at most one way."},
 	{name: "signing", kind: object, keys: signingKeys, doc: "Standard Webhooks signatures."},
 	{name: "tls", kind: object, optional: true, keys: tlsKeys, doc: "TLS settings of an https endpoint."},
 	{name: "proxy", kind: text, private: true, check: checkProxy, defDoc: "the environment's HTTP_PROXY, HTTPS_PROXY and NO_PROXY", doc: "URL of a proxy, or none."},

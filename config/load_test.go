@@ -94,11 +94,15 @@ func TestEveryKeyIsRead(t *testing.T) {
 		Members: 2, Concurrency: 128, MaxHeld: 2000, ReadAhead: ReadAhead{Records: 256},
 		Timeout: 90 * time.Second,
 		// Header names are merged without regard to case.
-		Headers:        map[string]string{"x-from": "defaults", "x-both": "endpoint", "x-number": "0123", "authorization": "Bearer a$b$${c"},
+		Headers:        map[string]string{"x-from": "defaults", "x-both": "endpoint", "x-number": "0123", "x-dollars": "Bearer a$b$${c"},
 		ForwardHeaders: ForwardHeaders{Include: []string{"x-*", "trace"}, Exclude: []string{"x-secret-*"}},
 		Format:         "cloudevents-binary",
 		CloudEvents:    CloudEvents{Type: "com.example.order", Source: "/shop/orders", Subject: "an order"},
 		ContentType:    "application/json; charset=utf-8",
+		Auth: Auth{OAuth2: &OAuth2{
+			TokenURL: "https://issuer.example/token", ClientID: "gateway", ClientSecret: "literal-secret",
+			Scopes: []string{"hooks", "urn:a/b"}, Audience: "https://hooks.example",
+		}},
 		Signing: Signing{Secrets: []Secret{
 			"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsk_BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=",
 		}},
@@ -142,7 +146,7 @@ func TestDefaultsAreNotShared(t *testing.T) {
 	t.Parallel()
 	c, err := Parse("two.yaml", []byte(`
 kafka: {brokers: [localhost]}
-defaults: {headers: {x-a: a}, signing: {secrets: [whsec_YQ==]}, tls: {server_name: a}, status: {accept: [200]}, network: {allow: [10.0.0.0/8]}}
+defaults: {headers: {x-a: a}, signing: {secrets: [whsec_YQ==]}, tls: {server_name: a}, status: {accept: [200]}, auth: {oauth2: {token_url: "http://a", client_id: a, client_secret: a, scopes: [a]}}, network: {allow: [10.0.0.0/8]}}
 endpoints:
   - {name: one, topics: [one], url: "https://localhost"}
   - {name: two, topics: [two], url: "https://localhost"}
@@ -153,8 +157,9 @@ endpoints:
 	one, two := &c.Endpoints[0], &c.Endpoints[1]
 	one.Signing.Secrets[0] = "b"
 	one.Headers["x-a"], one.TLS.ServerName, one.Status.Accept[0] = "b", "b", "b"
+	one.Auth.OAuth2.ClientID, one.Auth.OAuth2.Scopes[0] = "b", "b"
 	one.Network.Deny[0], one.Network.Allow[0] = "b", "b"
-	if two.Network.Deny[0] != "metadata" || two.Network.Allow[0] != "10.0.0.0/8" || two.Signing.Secrets[0] != "whsec_YQ==" || two.Headers["x-a"] != "a" || two.TLS.ServerName != "a" || two.Status.Accept[0] != "200" {
+	if two.Auth.OAuth2.ClientID != "a" || two.Auth.OAuth2.Scopes[0] != "a" || two.Network.Deny[0] != "metadata" || two.Network.Allow[0] != "10.0.0.0/8" || two.Signing.Secrets[0] != "whsec_YQ==" || two.Headers["x-a"] != "a" || two.TLS.ServerName != "a" || two.Status.Accept[0] != "200" {
 		t.Errorf("a change of one endpoint changed another: %+v", *two)
 	}
 }

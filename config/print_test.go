@@ -36,13 +36,36 @@ func TestPrintReadsBack(t *testing.T) {
 			t.Fatalf("%v\n%s", err, text)
 		}
 		// A secret is the only thing that does not come back.
-		if c.Kafka.SASL != nil {
-			c.Kafka.SASL.Password, again.Kafka.SASL.Password = "", ""
-		}
-		c.Admin.Token, again.Admin.Token = "", ""
+		forgetSecrets(reflect.ValueOf(c))
+		forgetSecrets(reflect.ValueOf(again))
 		if !reflect.DeepEqual(c, again) {
 			t.Errorf("%s: got  %+v\nwant %+v\n%s", name, *again, *c, text)
 		}
+	}
+}
+
+// forgetSecrets empties every Secret beneath a pointer.
+func forgetSecrets(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			forgetSecrets(v.Elem())
+		}
+	case reflect.Struct:
+		for field, value := range v.Fields() {
+			if field.IsExported() {
+				forgetSecrets(value)
+			}
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			forgetSecrets(v.Index(i))
+		}
+	case reflect.String:
+		if v.Type() == reflect.TypeFor[Secret]() {
+			v.SetString("")
+		}
+	default:
 	}
 }
 
@@ -108,14 +131,16 @@ kafka:
 admin: {token: hunter2-literal}
 defaults:
   content_type: text/${env:WORD}
-  headers: {authorization: "Bearer ${file:lf}", x-kept: "a ${file:lf}"}
+  auth: {bearer: {token: "${env:WORD}"}}
+  headers: {x-token: "Bearer ${file:lf}", x-kept: "a ${file:lf}"}
 endpoints:
   - name: ${env:WORD}
     topics: [literal, "${env:TOPIC}-hunter2"]
     url: ${env:URL}
+    auth: {basic: {username: "${env:WORD}", password: hunter2-literal}}
     concurrency: ${env:NUMBER}
     proxy: http://user:hunter2@proxy.example:3128
-    headers: {Authorization: literal, x-b: "$${c}"}
+    headers: {X-Token: literal, x-b: "$${c}"}
     forward_headers: {include: ["${env:WORD}", b]}
     signing: {secrets: [whsec_aHVudGVyMg==, "whsec_${env:WORD}2"]}
     dead_letter: {topic: "dlq.${env:WORD}"}
@@ -134,7 +159,7 @@ endpoints:
 	}
 	for _, want := range []string{
 		`brokers: ['<secret>:9092']`, `client_id: <secret>`, `password: <secret>`, `token: <secret>`,
-		`content_type: text/<secret>`, `Authorization: literal`, `x-kept: a <secret>`, `x-b: $${c}`,
+		`content_type: text/<secret>`, `X-Token: literal`, `x-kept: a <secret>`, `x-b: $${c}`,
 		`topics: [literal, <secret>-hunter2]`, `url: <secret>`, `concurrency: <secret>`, `proxy: http://<secret>@proxy.example:3128`, `name: sharehook.<secret>`,
 		`include: [<secret>, b]`, `secrets: [<secret>, <secret>]`, `topic: dlq.<secret>`,
 	} {

@@ -73,7 +73,7 @@ func TestFaultyFilesDoNotFitTheSchema(t *testing.T) {
 		"unknown_key", "unknown_key_nested", "unknown_key_swapped", "missing_kafka", "missing_endpoints", "missing_brokers",
 		"missing_name", "missing_url", "missing_topics", "empty_endpoints", "empty_topics", "wrong_type_list", "wrong_type_mapping",
 		"wrong_type_number", "wrong_type_quoted", "duration_bare", "number_zero", "members_high", "isolation", "dead_letter_by",
-		"not_yet_filter", "rate_limit_bare", "rate_limit_unit", "breaker_ratio", "not_yet_auth", "sasl_token_url", "defaults_name", "defaults_group_name", "read_ahead_word",
+		"not_yet_filter", "rate_limit_bare", "rate_limit_unit", "breaker_ratio", "sasl_token_url", "defaults_name", "defaults_group_name", "read_ahead_word",
 		"null_number",
 	} {
 		src, err := os.ReadFile(filepath.Join("testdata", name+".yaml"))

@@ -54,6 +54,7 @@ func webhookOptions(c config.Endpoint, version string, dial dialer) (webhooks.Op
 		ContentType: c.ContentType,
 		CloudEvents: webhooks.CloudEvents(c.CloudEvents),
 
+		Auth:           auth(c.Auth),
 		SigningSecrets: revealed(c.Signing.Secrets),
 
 		Status:        status,
@@ -74,6 +75,24 @@ func webhookOptions(c config.Endpoint, version string, dial dialer) (webhooks.Op
 		}
 	}
 	return o, nil
+}
+
+// auth re-types the way to authenticate.
+func auth(c config.Auth) (a webhooks.Auth) {
+	switch {
+	case c.Basic != nil:
+		a.Basic = &webhooks.BasicAuth{Username: c.Basic.Username, Password: c.Basic.Password.Reveal()}
+	case c.Bearer != nil:
+		a.Bearer = &webhooks.BearerAuth{Token: c.Bearer.Token.Reveal()}
+	case c.Header != nil:
+		a.Header = &webhooks.HeaderAuth{Name: c.Header.Name, Value: c.Header.Value.Reveal()}
+	case c.OAuth2 != nil:
+		a.OAuth2 = &webhooks.OAuth2{
+			TokenURL: c.OAuth2.TokenURL, ClientID: c.OAuth2.ClientID, ClientSecret: c.OAuth2.ClientSecret.Reveal(),
+			Scopes: c.OAuth2.Scopes, Audience: c.OAuth2.Audience,
+		}
+	}
+	return a
 }
 
 // revealed are secrets as they are sent, or signed with.

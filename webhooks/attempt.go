@@ -27,8 +27,30 @@ func (e *Endpoint) Attempt(ctx context.Context, m *Message, a Attempt) Result {
 	return result
 }
 
+// attempt authenticates, if it has to, and POSTs. Credentials that are refused,
+// and of which there may be others, are our own fault: the same attempt is made
+// once more with those.
 func (e *Endpoint) attempt(ctx context.Context, m *Message, a Attempt) Result {
-	p, err := e.pack(m, a, e.options.Now())
+	if e.auth == nil {
+		return e.post(ctx, m, a, nil)
+	}
+	for again := false; ; again = true {
+		c, err := e.auth.credentials(ctx)
+		if err != nil {
+			return e.withoutCredentials(ctx, err)
+		}
+		result := e.post(ctx, m, a, c)
+		if again || result.Status == 0 || result.Reason == ReasonProxy || !c.judged(result.Status) {
+			return result
+		}
+	}
+}
+
+// post makes one request. It is packed only now, after the wait for credentials:
+// its time is signed.
+func (e *Endpoint) post(ctx context.Context, m *Message, a Attempt, c credentials) Result {
+	now := e.options.Now()
+	p, err := e.pack(m, a, now)
 	if err != nil {
 		return e.noAnswer(err)
 	}
@@ -36,6 +58,11 @@ func (e *Endpoint) attempt(ctx context.Context, m *Message, a Attempt) Result {
 		e.options.CountDropped(p.dropped)
 	}
 	e.tracing.inject(ctx, p.header)
+	if c != nil {
+		if err := c.set(&p, now); err != nil {
+			return e.withoutCredentials(ctx, err)
+		}
+	}
 
 	x := exchange{endpoint: e, parent: ctx}
 	g := e.enter()

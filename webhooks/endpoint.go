@@ -36,6 +36,7 @@ type Endpoint struct {
 
 	formatter formatter
 	signer    signer
+	auth      authenticator // nil: the credentials, if any, stay the same
 	sessions  tls.ClientSessionCache
 	tracing   tracing
 	way       *way
@@ -75,6 +76,9 @@ func New(o Options) (*Endpoint, error) {
 	}
 	e.formatter = newFormatter(&o)
 	e.lifetime, e.end = context.WithCancel(context.Background())
+	if e.auth, err = newAuthenticator(&o, e.lifetime); err != nil {
+		return nil, fmt.Errorf("endpoint %q: %w", o.Name, err)
+	}
 	return e, nil
 }
 
@@ -82,6 +86,9 @@ func New(o Options) (*Endpoint, error) {
 // those still under way are cut short, with ReasonStopped.
 func (e *Endpoint) Close() {
 	e.end()
+	if e.auth != nil {
+		e.auth.close()
+	}
 	e.conns.closeAll()
 	e.mu.Lock()
 	last := e.current

@@ -207,7 +207,7 @@ func TestCausesHoldNoSecrets(t *testing.T) {
 		serveTCP(t, func(c net.Conn, _ int) { reset(c) }) + "/s3cret?s3cret",
 		serveTCP(t, func(c net.Conn, _ int) { answer("nonsense\r\n\r\n")(c) }) + "/s3cret?s3cret",
 	} {
-		e := newEndpoint(t, url, func(o *Options) { o.Headers = map[string]string{"authorization": "s3cret"} })
+		e := newEndpoint(t, url, func(o *Options) { o.Auth.Bearer = &BearerAuth{"s3cret"} })
 		result := post(t, e, message())
 		if result.Cause == nil || strings.Contains(result.Cause.Error(), "s3cret") {
 			t.Errorf("%s: %v", url, result.Cause)

@@ -37,7 +37,7 @@ type formatter interface {
 
 // newFormatter makes the formatter that checked options ask for.
 func newFormatter(o *Options) formatter {
-	forward := newForwarder(*o.Forward, o.Headers)
+	forward := newForwarder(*o.Forward, o.headersOf())
 	switch o.Format {
 	case FormatJSON:
 		return &jsonFormat{contentType: orDefault(o.ContentType, "application/json"), forward: forward}

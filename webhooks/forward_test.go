@@ -14,7 +14,8 @@ import (
 func forwarding(t testing.TB, url string, rules ForwardRules) *Endpoint {
 	return newEndpoint(t, url, func(o *Options) {
 		o.Forward = &rules
-		o.Headers = map[string]string{"X-Tenant": "ours", "Authorization": "Bearer ours"}
+		o.Headers = map[string]string{"X-Tenant": "ours"}
+		o.Auth.Bearer = &BearerAuth{"ours"}
 	})
 }
 

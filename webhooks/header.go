@@ -36,7 +36,7 @@ type fixedHeader struct {
 // fixedHeaders are the headers that every request of the endpoint has.
 func fixedHeaders(o *Options) []fixedHeader {
 	fixed := []fixedHeader{{"User-Agent", []string{"sharehook/" + o.Version}}}
-	for name, value := range o.Headers {
+	for name, value := range o.headersOf() {
 		fixed = append(fixed, fixedHeader{canonical(name), []string{value}})
 	}
 	return fixed

@@ -45,6 +45,10 @@ type Attempt struct {
 type Result struct {
 	Verdict Verdict
 	Reason  Reason
+	// Held says that no request was made, as we have no credentials
+	// (ReasonAuth): the record is to be held and this not to count as an
+	// attempt. RetryAfter is when it is worth trying again, then.
+	Held bool
 	// Status is the final status code. 0: no answer.
 	Status int
 	// RetryAfter is how long the endpoint asked to be left alone, capped by

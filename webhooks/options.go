@@ -50,6 +50,8 @@ type Options struct {
 	ContentType string
 	// CloudEvents are attributes of the events that are made of records.
 	CloudEvents CloudEvents
+	// Auth is how the gateway authenticates. Zero: it does not.
+	Auth Auth
 	// SigningSecrets are secrets of Standard Webhooks, whsec_ (v1, HMAC-SHA256)
 	// or whsk_ (v1a, Ed25519). Each attempt is signed with all of them, the
 	// newest first. None: it is not signed.
@@ -117,7 +119,12 @@ func (o *Options) check() (*url.URL, error) {
 		problems = append(problems, errors.New("version is not printable ASCII"))
 	}
 	o.setDefaults()
-	problems = append(problems, o.Forward.check(), o.checkFormat())
+	problems = append(problems, o.Forward.check(), o.checkFormat(), o.Auth.check())
+	for name := range o.Auth.fixed() {
+		if sameHeader(o.Headers, name) {
+			problems = append(problems, fmt.Errorf("header %q is set by auth; remove it from one of them", name))
+		}
+	}
 	return target, errors.Join(problems...)
 }
 

@@ -53,8 +53,8 @@ func TestNewDefaults(t *testing.T) {
 
 func TestReservedHeader(t *testing.T) {
 	for name, reserved := range map[string]bool{
-		"Webhook-Signature": true, "HOST": true, "sharehook-x": true, "Content-Type": true, "kafka-key": true, "traceparent": true,
-		"authorization": false, "cookie": false, "x-api-key": false, "kafka-header-x": false, "kafka-keys": false,
+		"Webhook-Signature": true, "HOST": true, "sharehook-x": true, "Content-Type": true, "kafka-key": true, "traceparent": true, "Authorization": true,
+		"cookie": false, "x-api-key": false, "kafka-header-x": false, "kafka-keys": false,
 	} {
 		if got := ReservedHeader(name); got != reserved {
 			t.Errorf("%s: %v, want %v", name, got, reserved)

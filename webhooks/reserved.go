@@ -4,7 +4,7 @@ import "strings"
 
 // ownHeaders are set by Sharehook itself. The names are in lower case.
 var ownHeaders = nameSet(
-	"content-type", "user-agent", "idempotency-key",
+	"content-type", "user-agent", "idempotency-key", "authorization",
 	"traceparent", "tracestate", "baggage",
 	"kafka-topic", "kafka-partition", "kafka-offset", "kafka-timestamp",
 	"kafka-key", "kafka-key-base64", "kafka-tombstone",

@@ -65,6 +65,8 @@ const (
 	ReasonDenied Reason = "denied"
 	// ReasonProxy: the proxy was not reached, or refused.
 	ReasonProxy Reason = "proxy"
+	// ReasonAuth: we have no credentials at present. No request was made.
+	ReasonAuth Reason = "auth"
 	// ReasonUnsendable: this record alone makes it impossible, for ever. Format
 	// raw has no such record; formats that transform the value may.
 	ReasonUnsendable Reason = "unsendable"

@@ -51,7 +51,7 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
-var keyRow = regexp.MustCompile("(?m)^\\| `([a-z_.]+)` \\| (.*?) \\| ")
+var keyRow = regexp.MustCompile("(?m)^\\| `([a-z0-9_.]+)` \\| (.*?) \\| ")
 
 func TestManualHasEveryKey(t *testing.T) {
 	var schema property
