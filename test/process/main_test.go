@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/sharehook/sharehook/test/kafka"
 )
@@ -25,6 +26,10 @@ var (
 // patient keeps a lone broker from being taken for dead, by itself, when the
 // machine has no time for it.
 var patient = map[string]string{"broker.session.timeout.ms": "45000"}
+
+// busy is the time for what takes a second when nothing else runs. These
+// scenarios run beside each other, and beside other packages' tests.
+const busy = 3 * time.Second
 
 // beside is how many scenarios run at a time. They wait much more than they
 // compute.
