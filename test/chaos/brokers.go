@@ -11,6 +11,9 @@ import (
 // brokerAnswer is how long a POST takes while brokers are struck.
 const brokerAnswer = 100 * time.Millisecond
 
+// rejoinWithin is when members of a broker that is back have joined again.
+const rejoinWithin = 5 * time.Second
+
 // broker kills the only broker under load, and starts it again.
 func broker(tb testing.TB, b *bed, r *report) {
 	c := kafka.Start(tb, kafka.Options{Settings: map[string]string{
@@ -24,14 +27,21 @@ func broker(tb testing.TB, b *bed, r *report) {
 	times := 0
 	for began := time.Now(); times == 0 || time.Since(began) < b.time; times++ {
 		load.Await(2 * loadRate)
+		struck := time.Now()
 		st.hold(held, func() { c.Kill(tb, 1) })
 		rig.Pass(tb, time.Second+time.Duration(b.random.IntN(3000))*time.Millisecond)
 		c.Restart(tb, 1)
+		// Members fetch before they hear that they have to join again. What
+		// they got until then can not be acknowledged any more.
+		rig.Pass(tb, rejoinWithin)
+		for _, p := range st.hook.Posts(rig.Since(struck)) {
+			held[p.ID] = true
+		}
 	}
 	load.Await(loadRate)
 	a := st.ledger().Settle(tb, load.Stop())
 	r.add(calm("broker", a, "killed %d times, %d records were held", times, len(held)))
-	onlyRejected(tb, a)
+	onlyRejected(tb, a, len(held))
 	a.Only(tb, held, st.hook)
 	a.AtMost(tb, len(held), "what was held")
 }
@@ -55,7 +65,7 @@ func leaders(tb testing.TB, b *bed, r *report) {
 	records := load.Stop()
 	a := st.ledger().Settle(tb, records)
 	r.add(calm("leader moves", a, "%d moves", moves))
-	onlyRejected(tb, a)
+	onlyRejected(tb, a, 0)
 	a.Once(tb)
 
 	load = rig.Produce(tb, c, st.name, loadRate/2, mixed)
@@ -71,7 +81,7 @@ func leaders(tb testing.TB, b *bed, r *report) {
 	}
 	a = st.ledger().Settle(tb, append(records, load.Stop()...))
 	r.add(calm("leader kill -9", a, "%d times, %d records were held; the moves are in it", times, len(held)))
-	onlyRejected(tb, a)
+	onlyRejected(tb, a, len(held))
 	a.Only(tb, held, st.hook)
 	a.AtMost(tb, len(held), "what was held")
 }

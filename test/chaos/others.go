@@ -39,7 +39,7 @@ func others(tb testing.TB, b *bed, r *report) {
 	rig.Pass(tb, b.time/2)
 	records := load.Stop()
 	book := st.ledger()
-	rig.Wait(tb, rig.SettleWait, "the group to finish", func() bool { return st.cluster.GroupLag(tb, rig.Group(st.name), st.name) == 0 })
+	book.AwaitFinished(tb)
 	// Java prints what is confirmed a moment later.
 	java.Signal(syscall.SIGTERM)
 	java.Exit(30 * time.Second)
@@ -47,7 +47,7 @@ func others(tb testing.TB, b *bed, r *report) {
 	book.Others = func() []rig.Coordinates { return append(accepted(tb, java), plain.all()...) }
 	a := book.Balance(tb, records)
 	r.add(calm("members of other make", a, "%d accepted by Java, %d by kgo", len(accepted(tb, java)), plain.count()))
-	onlyRejected(tb, a)
+	onlyRejected(tb, a, 0)
 	a.Once(tb)
 }
 

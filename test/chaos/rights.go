@@ -80,7 +80,7 @@ func rights(tb testing.TB, b *bed, r *report) {
 	load.Await(loadRate)
 	a := st.ledger().Settle(tb, load.Stop())
 	r.add(calm("rights", a, "topic and group withdrawn %d times, %d records were held", times, len(held)))
-	onlyRejected(tb, a)
+	onlyRejected(tb, a, len(held))
 	a.Only(tb, held, st.hook)
 	a.AtMost(tb, len(held), "what was held")
 }
@@ -111,7 +111,7 @@ func collector(tb testing.TB, b *bed, r *report) {
 			}
 			r.add(calm("collector "+strings.TrimSuffix(protocol, "/protobuf"), a,
 				"all after %.1fs, ended after %.1fs", took.Seconds(), time.Since(began).Seconds()))
-			onlyRejected(tb, a)
+			onlyRejected(tb, a, 0)
 			a.Once(tb)
 		}
 	}

@@ -99,19 +99,24 @@ func striking(name string, what strike, inOrder bool) func(testing.TB, *bed, *re
 		}
 		a := st.ledger().Settle(tb, load.Stop())
 		r.add(calm(name, a, "%d times, %d POSTs were in flight", strikes, most))
-		onlyRejected(tb, a)
 		if inOrder {
+			onlyRejected(tb, a, 0)
 			a.Once(tb)
 			return
 		}
+		onlyRejected(tb, a, len(held))
 		a.Only(tb, held, st.hook)
 		a.AtMost(tb, strikes*concurrency, fmt.Sprintf("what may be in flight at %d strikes", strikes))
 	}
 }
 
-// onlyRejected fails when a record is dead that was not rejected.
-func onlyRejected(tb testing.TB, a rig.Account) {
+// onlyRejected fails when a record is dead that was not rejected, or more often
+// than once: beyond so many that the broker may have forgotten.
+func onlyRejected(tb testing.TB, a rig.Account, forgotten int) {
 	tb.Helper()
+	if a.DeadTwice > forgotten {
+		tb.Errorf("%d dead letters more than dead records, want %d at most", a.DeadTwice, forgotten)
+	}
 	others := maps.Clone(a.Dead)
 	delete(others, "rejected")
 	if len(others) > 0 {

@@ -214,10 +214,13 @@ func Since(at time.Time) func(*Post) bool {
 // again.
 const confirming = time.Second
 
+// arriving is how long a POST may be on its way after who sent it was struck.
+const arriving = 100 * time.Millisecond
+
 // Held are the posts of a replica that were under way at that time, or answered
 // so shortly before that the broker may not have known.
 func Held(replica string, at time.Time) func(*Post) bool {
 	return func(p *Post) bool {
-		return (replica == "" || p.Replica == replica) && p.At.Before(at) && (p.Answered.IsZero() || p.Answered.After(at.Add(-confirming)))
+		return (replica == "" || p.Replica == replica) && p.At.Before(at.Add(arriving)) && (p.Answered.IsZero() || p.Answered.After(at.Add(-confirming)))
 	}
 }

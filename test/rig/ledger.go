@@ -31,6 +31,7 @@ type Account struct {
 	Produced, Accepted, Filtered, Lost int
 	Dead                               map[string]int // by cause
 	DeadRecords                        []Coordinates
+	DeadTwice                          int // dead letters of records that had one
 	Duplicates                         []Post
 	MaxDelivery                        int           // the highest delivery count that was POSTed
 	Stall                              time.Duration // the longest time without a POST between the first and the last
@@ -43,10 +44,20 @@ func (a Account) DeadCount() int { return len(a.DeadRecords) }
 // of them ended in exactly one way.
 func (l Ledger) Settle(tb testing.TB, records []*kgo.Record) Account {
 	tb.Helper()
-	Wait(tb, SettleWait, "the group of "+l.Endpoint+" to finish", func() bool {
-		return l.Cluster.GroupLag(tb, Group(l.Endpoint), l.Endpoint) == 0
-	})
+	l.AwaitFinished(tb)
 	return l.Balance(tb, records)
+}
+
+// AwaitFinished waits until the group has finished all records.
+func (l Ledger) AwaitFinished(tb testing.TB) {
+	tb.Helper()
+	Wait(tb, SettleWait, "the group of "+l.Endpoint+" to finish", func() (finished bool) {
+		// A broker that was away a moment ago may not answer: then it is not known.
+		_ = Try(tb.Context(), nil, func(tb testing.TB) {
+			finished = l.Cluster.GroupLag(tb, Group(l.Endpoint), l.Endpoint) == 0
+		})
+		return finished
+	})
 }
 
 // Balance is Settle for a group that has finished.
@@ -101,16 +112,24 @@ func (l Ledger) Balance(tb testing.TB, records []*kgo.Record) Account {
 	return a
 }
 
+// buried is how a record ended that has a dead letter.
+const buried = "dead"
+
 // bury enters the dead letters, which no endpoint has accepted.
 func (l Ledger) bury(tb testing.TB, a *Account, ended map[Coordinates]string) {
 	tb.Helper()
 	for _, r := range l.Cluster.ReadTopic(tb, Letters(l.Endpoint), 0) {
 		c, cause := story(tb, r)
-		if how, known := ended[c]; !known || how != "" {
+		how, known := ended[c]
+		if how == buried {
+			a.DeadTwice++
+			continue
+		}
+		if !known || how != "" {
 			tb.Errorf("%v is a dead letter (%s); before, it was %q (produced: %v)", c, cause, how, known)
 			continue
 		}
-		ended[c] = "dead"
+		ended[c] = buried
 		a.Dead[cause]++
 		a.DeadRecords = append(a.DeadRecords, c)
 	}

@@ -117,7 +117,7 @@ func (p *Process) Tail() string {
 	const most = 30
 	var lines []string
 	for line := range strings.Lines(p.log.text()) {
-		if !strings.Contains(line, `"delivery.acknowledged"`) {
+		if !strings.Contains(line, `"msg":"delivery.`) {
 			lines = append(lines, line)
 		}
 	}
