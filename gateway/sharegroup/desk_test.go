@@ -48,15 +48,20 @@ func newDesk(t *testing.T) *desk {
 // reached the caller's side since.
 func (d *desk) hand(offset int64) []*Record {
 	d.t.Helper()
-	r := &kgo.Record{Topic: "t", Offset: offset}
-	d.g.mu.Lock()
-	d.g.acquire(d.m, r, "t", time.Now(), time.Now().Add(d.g.lock))
-	d.g.mu.Unlock()
+	d.enter(offset)
 	got, err := d.g.take(100)
 	if err != nil {
 		d.t.Fatal(err)
 	}
 	return got
+}
+
+// enter has one record arrive.
+func (d *desk) enter(offset int64) {
+	r := &kgo.Record{Topic: "t", Offset: offset}
+	d.g.mu.Lock()
+	defer d.g.mu.Unlock()
+	d.g.acquire(d.m, r, "t", time.Now(), time.Now().Add(d.g.lock))
 }
 
 // one hands out a record that must reach the caller.

@@ -186,10 +186,15 @@ func (g *Group) take(room int) ([]*Record, error) {
 		r := g.arrived[0]
 		g.arrived[0] = nil
 		g.arrived = g.arrived[1:]
-		// Its lock may have ended while it waited: then it is no longer
-		// ours, and the keeper has counted it or will.
-		if !r.gone && now.Before(r.deadline) {
+		switch {
+		case r.gone:
+		case now.Before(r.deadline):
 			out = append(out, r)
+		default:
+			// Its lock ended while it waited. It must not stay in held, where
+			// the next acquisition would take it for one that is delivered.
+			g.lapse(r)
+			g.remove(r)
 		}
 	}
 	// In the same critical section as the look at arrived, so that what
@@ -207,11 +212,17 @@ func (g *Group) take(room int) ([]*Record, error) {
 	return out, nil
 }
 
-// wantNothing lets the members rest.
+// wantNothing lets the members rest. One that waits for records is called back:
+// it would acquire the next that come.
 func (g *Group) wantNothing() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.want = 0
+	for _, m := range g.members {
+		if m.interrupt != nil {
+			m.interrupt()
+		}
+	}
 }
 
 // wake tells one caller of Acquire to look again.

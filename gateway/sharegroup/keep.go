@@ -21,6 +21,7 @@ const (
 
 // memo is an acceptance or rejection that the broker has not confirmed.
 type memo struct {
+	topicID [16]byte
 	decided Acknowledgement
 	expires time.Time
 }
@@ -51,13 +52,14 @@ func (g *Group) keepOnce(now time.Time) {
 		case !g.closing && r.decided == 0 && !r.renewing && left < g.lock*renewAtNum/renewAtDen:
 			r.renewing = true
 			m := r.member
-			m.ledger(r.handle).queue(entry{record: r, handle: r.handle, status: kgo.AckRenew})
+			m.ledger(r.handle).add(entry{record: r, handle: r.handle, status: kgo.AckRenew})
 			if touched[m] == nil {
 				touched[m] = make(map[partitionKey]bool)
 			}
 			touched[m][partitionKey{r.Topic(), r.Partition()}] = true
 		}
 	}
+	g.giveBackUnwanted(now)
 	// Fed together, so that a partition's renewals travel in one request.
 	for m, keys := range touched {
 		for key := range keys {
@@ -102,11 +104,31 @@ func (g *Group) dropLapsed() {
 	g.arrived = kept
 }
 
+// unwantedMost is how long a record may wait that nobody takes.
+const unwantedMost = time.Minute
+
+// giveBackUnwanted releases records that were fetched and that nobody has
+// wanted for long, as the endpoint rests: other replicas may have better use
+// for them, and behind them their partition stands still. g.mu is held.
+func (g *Group) giveBackUnwanted(now time.Time) {
+	for len(g.arrived) > 0 && now.Sub(g.arrived[0].acquired) > unwantedMost {
+		r := g.arrived[0]
+		g.arrived = g.arrived[1:]
+		if r.gone || r.lapsed {
+			g.remove(r)
+			continue
+		}
+		r.decided = Release
+		r.member.ledger(r.handle).add(entry{record: r, handle: r.handle, status: kgo.AckRelease})
+		r.member.feed(partitionKey{r.Topic(), r.Partition()})
+	}
+}
+
 // remember keeps an acknowledgement that may come to be needed again. g.mu is
 // held.
 func (g *Group) remember(r *Record) {
 	if len(g.memory) < memoryMost {
-		g.memory[r.key()] = memo{r.decided, time.Now().Add(memoryLocks * g.lock)}
+		g.memory[r.key()] = memo{r.TopicID, r.decided, time.Now().Add(memoryLocks * g.lock)}
 	}
 }
 
@@ -116,8 +138,10 @@ const (
 	piggybackWait = 10 * time.Millisecond
 	// flushAgain is how often kgo is told to send while any are unanswered.
 	flushAgain = 50 * time.Millisecond
-	// reopenWait bounds the wait until kgo has answered everything.
-	reopenWait = 5 * time.Second
+	// reopenWait bounds the wait until kgo has answered everything. What it
+	// answers late it answers with the same request or the next, while on a
+	// busy member there is always something unanswered.
+	reopenWait = time.Second
 )
 
 // send is the goroutine that has kgo send acknowledgements which no fetch has
@@ -178,8 +202,9 @@ func (m *member) unanswered() bool {
 	g.mu.Lock()
 	waiting := m.unsent > 0
 	for _, l := range m.ledgers {
-		// kgo answers everything in the end; this is for what it would not.
-		if len(l.sent) > 0 && now.Sub(l.sentAt) > g.lock {
+		// kgo answers everything in the end, but not a renewal of a record
+		// whose last one was lost: it takes that for under way still.
+		if len(l.sent) > 0 && now.Sub(l.sentAt) > l.patience(g.lock) {
 			m.settle(l, ErrUnanswered, &t)
 		}
 		if l.closed && !m.reopening {

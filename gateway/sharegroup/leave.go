@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -36,7 +37,11 @@ const releaseWait = time.Second
 // group. All of it ends with ctx. It is to be called once.
 func (g *Group) Leave(ctx context.Context) error {
 	g.StopAcquiring()
-	g.await(ctx, g.undecided)
+	// A partition whose leader is down must not use up all the time: the
+	// sessions with the other brokers are to be closed as well.
+	confirmed, cancel := halfOf(ctx)
+	g.await(confirmed, g.undecided)
+	cancel()
 	g.stopRenewing()
 	renewed, cancel := context.WithTimeout(ctx, releaseWait)
 	g.await(renewed, g.unanswered)
@@ -63,6 +68,14 @@ func (g *Group) Leave(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
+// halfOf is a context that ends when half of ctx's time is over.
+func halfOf(ctx context.Context) (context.Context, context.CancelFunc) {
+	if end, ok := ctx.Deadline(); ok {
+		return context.WithTimeout(ctx, time.Until(end)/2)
+	}
+	return context.WithCancel(ctx)
+}
+
 // await waits while something holds.
 func (g *Group) await(ctx context.Context, holds func() bool) {
 	ticker := time.NewTicker(settlePoll)
@@ -76,11 +89,22 @@ func (g *Group) await(ctx context.Context, holds func() bool) {
 	}
 }
 
-// stopRenewing makes no renewals from here on.
+// stopRenewing makes no renewals from here on, and drops those that wait.
 func (g *Group) stopRenewing() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.closing = true
+	for _, m := range g.members {
+		for _, l := range m.ledgers {
+			l.waiting = slices.DeleteFunc(l.waiting, func(e entry) bool {
+				if e.status != kgo.AckRenew {
+					return false
+				}
+				e.record.renewing = false
+				return true
+			})
+		}
+	}
 }
 
 // unanswered says whether anything is with kgo that the broker has not

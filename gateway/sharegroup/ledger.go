@@ -44,7 +44,15 @@ type ledger struct {
 // unlimited is the size of a batch from which on it is no longer bounded.
 const unlimited = 256
 
-func (l *ledger) queue(e entry) { l.waiting = append(l.waiting, e) }
+func (l *ledger) add(e entry) { l.waiting = append(l.waiting, e) }
+
+// patience is how long an answer may take.
+func (l *ledger) patience(lock time.Duration) time.Duration {
+	if l.sent[0].status == kgo.AckRenew {
+		return lock / 4
+	}
+	return lock
+}
 
 // ledger is that of the record's partition. group.mu is held.
 func (m *member) ledger(r *kgo.Record) *ledger {
@@ -59,7 +67,7 @@ func (m *member) ledger(r *kgo.Record) *ledger {
 
 // settleQuietly accepts a transaction marker. group.mu is held.
 func (m *member) settleQuietly(r *kgo.Record) {
-	m.ledger(r).queue(entry{handle: r, status: kgo.AckAccept})
+	m.ledger(r).add(entry{handle: r, status: kgo.AckAccept})
 	m.feed(partitionKey{r.Topic, r.Partition})
 }
 
@@ -71,8 +79,11 @@ func (g *Group) acknowledge(r *Record, a Acknowledgement, done func(error)) {
 	case a.status() == 0 || r.decided != 0:
 		go done(ErrSettled)
 		return
-	case r.gone:
+	case r.gone && g.leaving:
 		go done(ErrLeft)
+		return
+	case r.gone:
+		go done(ErrLapsed) // its topic is no more
 		return
 	}
 	r.decided, r.done = a, done
@@ -82,7 +93,7 @@ func (g *Group) acknowledge(r *Record, a Acknowledgement, done func(error)) {
 		return
 	}
 	m := r.member
-	m.ledger(r.handle).queue(entry{record: r, handle: r.handle, status: a.status()})
+	m.ledger(r.handle).add(entry{record: r, handle: r.handle, status: a.status()})
 	m.feed(partitionKey{r.Topic(), r.Partition()})
 }
 
@@ -203,6 +214,12 @@ func (m *member) settle(l *ledger, err error, t *tally) {
 		case r == nil:
 		case e.status == kgo.AckRenew:
 			r.renewing = false
+			if err != nil && r.handle == e.handle && !(errors.Is(err, kerr.InvalidRecordState) && len(batch) > 1) {
+				// Its session or its leader is gone, and with it the lock; or
+				// it is the one that the broker has refused. kgo would not
+				// send a second renewal of it, nor say that it does not.
+				g.lapse(r)
+			}
 			if err == nil {
 				t.renewed++
 				if r.handle == e.handle && !r.gone {

@@ -283,12 +283,91 @@ func TestForgottenTopicEndsItsRecords(t *testing.T) {
 		running, decided, waiting := d.one(1), d.one(2), d.one(3)
 		under := d.acknowledge(decided, Accept)
 		behind := d.acknowledge(waiting, Accept)
-		d.g.forget("t")
+		d.g.forget("t", [16]byte{2})
 		wantDone(t, under, ErrLapsed)
 		wantDone(t, behind, ErrLapsed)
-		wantDone(t, d.acknowledge(running, Accept), ErrLeft)
+		wantDone(t, d.acknowledge(running, Accept), ErrLapsed)
 		if len(d.hand(1)) != 1 || len(d.hand(2)) != 1 {
 			t.Error("records of the topic made again were taken for the old ones")
+		}
+	})
+}
+
+// A record that lapsed before anybody took it must not stay behind as one that
+// is being delivered.
+func TestLapsedBeforeItWasTaken(t *testing.T) {
+	inBubble(t, func(t *testing.T, d *desk) {
+		d.enter(1)
+		time.Sleep(11 * time.Second)
+		if got, err := d.g.take(1); err != nil || len(got) != 0 {
+			t.Fatalf("took %v, %v, want nothing", got, err)
+		}
+		d.one(1)
+	})
+}
+
+// A renewal that is lost with its session ends the lock: kgo would not send
+// another one, nor say that it does not.
+func TestLostRenewalEndsTheLock(t *testing.T) {
+	inBubble(t, func(t *testing.T, d *desk) {
+		r := d.one(1)
+		time.Sleep(4 * time.Second)
+		d.g.keepOnce(time.Now())
+		d.wantSent(sent{1, kgo.AckRenew})
+		d.answer(kerr.InvalidShareSessionEpoch)
+		d.reopen()
+		if !r.Lapsed() {
+			t.Error("still held, though its session is gone")
+		}
+		d.g.keepOnce(time.Now())
+		d.wantSent()
+	})
+}
+
+// A refused batch of renewals holds one that is not ours and others that are.
+func TestRefusedRenewalsAreTriedAgainApart(t *testing.T) {
+	inBubble(t, func(t *testing.T, d *desk) {
+		a, b := d.one(1), d.one(2)
+		time.Sleep(4 * time.Second)
+		d.g.keepOnce(time.Now())
+		if n := len(d.sent()); n != 2 {
+			t.Fatalf("%d renewals under way, want 2", n)
+		}
+		d.answer(kerr.InvalidRecordState)
+		d.reopen()
+		d.g.keepOnce(time.Now())
+		if n := len(d.sent()); n != 1 {
+			t.Fatalf("%d renewals under way, want 1 by itself", n)
+		}
+		first := d.sent()[0].offset
+		d.answer(kerr.InvalidRecordState) // it is the guilty one
+		d.reopen()
+		if n := len(d.sent()); n != 1 {
+			t.Fatalf("%d renewals under way, want the other one", n)
+		}
+		d.answer(nil)
+		if a.Lapsed() != (first == 1) || b.Lapsed() != (first == 2) {
+			t.Errorf("lapsed: %v and %v, want only the one that was refused by itself", a.Lapsed(), b.Lapsed())
+		}
+	})
+}
+
+// What nobody takes is given back: the endpoint rests, and others may not.
+func TestUnwantedRecordIsGivenBack(t *testing.T) {
+	inBubble(t, func(t *testing.T, d *desk) {
+		d.enter(1)
+		for range 14 { // 56 s
+			time.Sleep(4 * time.Second)
+			d.g.keepOnce(time.Now())
+			d.wantSent(sent{1, kgo.AckRenew})
+			d.answer(nil)
+		}
+		time.Sleep(8 * time.Second)
+		d.g.keepOnce(time.Now())
+		d.wantSent(sent{1, kgo.AckRelease})
+		d.answer(nil)
+		if n := len(d.g.held); n != 0 {
+			t.Errorf("%d held, want none", n)
 		}
 	})
 }

@@ -33,6 +33,7 @@ type member struct {
 	group  *Group
 	log    *slog.Logger
 	client *kgo.Client
+	end    context.CancelFunc // ends the requests of client
 	health health
 
 	wake   chan struct{} // one slot: group.want became positive, or kgo has buffered a fetch
@@ -44,10 +45,11 @@ type member struct {
 	errorWait time.Duration // the back-off after the last poll
 
 	// Guarded by group.mu.
-	single    bool      // the next fetch is the only one: pause as it arrives
-	stopped   bool      // it has arrived
-	size      int       // about how many bytes a record has, 0: none has come yet
-	gauged    time.Time // when the length of the lock was measured last
+	interrupt context.CancelFunc // of the poll that waits for records; nil: there is none
+	single    bool               // the next fetch is the only one: pause as it arrives
+	stopped   bool               // it has arrived
+	size      int                // about how many bytes a record has, 0: none has come yet
+	gauged    time.Time          // when the length of the lock was measured last
 	ledgers   map[partitionKey]*ledger
 	unsent    int  // acknowledgements at kgo that are not answered
 	reopening bool // a goroutine waits for kgo to answer everything
@@ -65,8 +67,11 @@ func newMember(g *Group) (*member, error) {
 		topicIDs: make(map[string][16]byte),
 		sick:     make(map[string]bool),
 	}
+	life, end := context.WithCancel(context.Background())
+	m.end = end
 	opts := append([]kgo.Opt{}, g.opts.Client...)
 	opts = append(opts,
+		kgo.WithContext(life),
 		kgo.ShareGroup(g.opts.Group),
 		// Strict: the broker never hands out more than asked for (KIP-1206).
 		kgo.ShareMaxRecords(int32(g.opts.FetchRecords)),
@@ -86,6 +91,7 @@ func newMember(g *Group) (*member, error) {
 	opts = append(opts, g.topics.subscription()...)
 	client, err := kgo.NewClient(opts...)
 	if err != nil {
+		end()
 		return nil, err
 	}
 	m.client = client
@@ -120,6 +126,9 @@ func (m *member) buffered(r *kgo.Record) {
 // leave gives back what is held and leaves the group, within ctx.
 func (m *member) leave(ctx context.Context) error {
 	err := m.client.LeaveGroupContext(ctx)
+	// Close waits for requests under way, which brokers that do not answer may
+	// hold for long.
+	m.end()
 	m.client.Close()
 	return err
 }

@@ -40,7 +40,7 @@ func (m *member) poll() {
 	for ctx.Err() == nil {
 		if want := m.wants(); want > 0 {
 			m.resume(want)
-			m.pollOnce(ctx)
+			m.pollWhileWanted(ctx)
 			continue
 		}
 		wait := bufferDwell
@@ -61,6 +61,24 @@ func (m *member) poll() {
 	}
 	// What a parked fetch brings from here on is given back with the session.
 	m.drainBuffer()
+}
+
+// pollWhileWanted waits for records until there are some or nobody wants any.
+func (m *member) pollWhileWanted(ctx context.Context) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	g := m.group
+	g.mu.Lock()
+	if g.want == 0 {
+		g.mu.Unlock()
+		return
+	}
+	m.interrupt = cancel
+	g.mu.Unlock()
+	m.pollOnce(ctx)
+	g.mu.Lock()
+	m.interrupt = nil
+	g.mu.Unlock()
 }
 
 // wants is the number of records that somebody waits for.
@@ -180,6 +198,9 @@ func (m *member) arrive(batch []*kgo.Record) {
 		counts[expression]++
 		g.acquire(m, r, expression, now, deadline)
 	}
+	if m.size == 0 {
+		m.size = bytes / len(batch)
+	}
 	m.size = (m.size + bytes/len(batch)) / 2
 	ready := len(g.arrived) > 0
 	if ready {
@@ -217,7 +238,7 @@ func (g *Group) acquire(m *member, r *kgo.Record, expression string, now, deadli
 		old.member, old.handle, old.deadline = m, r, deadline
 		old.count, old.lapsed, old.renewing = r.DeliveryCount(), false, false
 		if old.decided != 0 {
-			m.ledger(r).queue(entry{record: old, handle: r, status: old.decided.status()})
+			m.ledger(r).add(entry{record: old, handle: r, status: old.decided.status()})
 			m.feed(partitionKey{r.Topic, r.Partition})
 		}
 		return
@@ -231,7 +252,7 @@ func (g *Group) acquire(m *member, r *kgo.Record, expression string, now, deadli
 		// Delivered before; only its acknowledgement was lost on the way.
 		delete(g.memory, key)
 		rec.decided = known.decided
-		m.ledger(r).queue(entry{record: rec, handle: r, status: known.decided.status()})
+		m.ledger(r).add(entry{record: rec, handle: r, status: known.decided.status()})
 		m.feed(partitionKey{r.Topic, r.Partition})
 		return
 	}

@@ -13,9 +13,13 @@ type tally struct {
 	done    []func(error)
 	counts  map[tallyKey]int
 	renewed int
-	errName string
-	errs    int
-	err     error
+	errs    map[string]lost
+}
+
+// lost are acknowledgements that came to nothing, by the name of the error.
+type lost struct {
+	err error
+	n   int
 }
 
 type tallyKey struct {
@@ -35,8 +39,11 @@ func (t *tally) acknowledged(r *Record) {
 }
 
 func (t *tally) failed(err error, n int) {
-	t.errName, t.err = errorName(err), err
-	t.errs += n
+	if t.errs == nil {
+		t.errs = make(map[string]lost, 1)
+	}
+	name := errorName(err)
+	t.errs[name] = lost{err, t.errs[name].n + n}
 }
 
 func (t *tally) report(g *Group) {
@@ -46,9 +53,9 @@ func (t *tally) report(g *Group) {
 	if t.renewed > 0 {
 		g.observer.Renewed(t.renewed)
 	}
-	if t.errs > 0 {
-		g.observer.AcknowledgementError(t.errName, t.errs)
-		g.log.Warn("acknowledge records: those not confirmed are delivered again", "records", t.errs, "error", t.err)
+	for name, l := range t.errs {
+		g.observer.AcknowledgementError(name, l.n)
+		g.log.Warn("acknowledge records: those not confirmed are delivered again", "records", l.n, "error", l.err)
 	}
 	for _, done := range t.done {
 		done(nil)

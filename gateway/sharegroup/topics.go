@@ -1,8 +1,11 @@
 package sharegroup
 
 import (
+	"errors"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -184,7 +187,8 @@ func (m *member) heal(topic string) {
 		for {
 			found, err := m.topicMetadata([]string{topic})
 			if meta, ok := found[topic]; err == nil && ok && meta.err == nil {
-				break
+				m.resubscribe(topic, meta.id)
+				return
 			}
 			timer := time.NewTimer(wait)
 			select {
@@ -195,13 +199,14 @@ func (m *member) heal(topic string) {
 			}
 			wait = min(2*wait, maxErrorWait)
 		}
-		m.resubscribe(topic)
 	})
 }
 
-func (m *member) resubscribe(topic string) {
+// resubscribe takes a topic, which has this ID now, out of the subscription and
+// in again.
+func (m *member) resubscribe(topic string, id [16]byte) {
 	g := m.group
-	g.forget(topic)
+	g.forget(topic, id)
 	m.client.PurgeTopicsFromConsuming(topic)
 	if !g.topics.regex {
 		m.client.AddConsumeTopics(topic)
@@ -217,13 +222,14 @@ func (m *member) resubscribe(topic string) {
 	g.log.Info("topic is subscribed anew", "topic", topic)
 }
 
-// forget lapses the records of a topic that is no more: its successor has
-// other records at the same offsets.
-func (g *Group) forget(topic string) {
+// forget lapses the records of a topic that is no more: its successor, which
+// has the ID now, has other records at the same offsets. A zero ID: there is
+// none.
+func (g *Group) forget(topic string, now [16]byte) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for key, r := range g.held {
-		if key.topic != topic {
+		if key.topic != topic || r.TopicID == now {
 			continue
 		}
 		g.lapse(r)
@@ -232,19 +238,21 @@ func (g *Group) forget(topic string) {
 		}
 		g.remove(r)
 	}
-	for key := range g.memory {
-		if key.topic == topic {
+	for key, known := range g.memory {
+		if key.topic == topic && known.topicID != now {
 			delete(g.memory, key)
 		}
 	}
 	g.dropLapsed()
 }
 
-// watchEvery is how often topics are looked for while a member cannot fetch.
+// watchEvery is how often topics are looked for while a member cannot fetch,
+// and those of an expression always. It is well below the 15 s after which kgo
+// takes a topic that is gone out of an expression's subscription by itself.
 const watchEvery = 2 * time.Second
 
 // watch is the goroutine that finds out which topics are missing, as kgo waits
-// for them without a word.
+// for them, or drops them, without a word.
 func (g *Group) watch() {
 	ticker := time.NewTicker(watchEvery)
 	defer ticker.Stop()
@@ -253,12 +261,40 @@ func (g *Group) watch() {
 			if m.health.err() != nil {
 				m.lookForTopics()
 			}
+			if g.topics.regex {
+				m.checkTopicIDs()
+			}
 		}
 		select {
 		case <-ticker.C:
 		case <-g.stop:
 			return
 		}
+	}
+}
+
+// checkTopicIDs forgets topics that are gone, before they can be made again.
+func (m *member) checkTopicIDs() {
+	g := m.group
+	g.mu.Lock()
+	known := maps.Clone(m.topicIDs)
+	g.mu.Unlock()
+	if len(known) == 0 {
+		return
+	}
+	found, err := m.topicMetadata(slices.Collect(maps.Keys(known)))
+	if err != nil {
+		return
+	}
+	for topic, id := range known {
+		meta, ok := found[topic]
+		if ok && meta.err == nil && meta.id == id || ok && meta.err != nil && !errors.Is(meta.err, kerr.UnknownTopicOrPartition) {
+			continue
+		}
+		g.mu.Lock()
+		delete(m.topicIDs, topic)
+		g.mu.Unlock()
+		g.forget(topic, meta.id)
 	}
 }
 
