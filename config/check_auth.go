@@ -35,6 +35,21 @@ func checkScope(scope string) string {
 	return ""
 }
 
+// checkAWSName checks a region or a service.
+func checkAWSName(name string) string {
+	if name != "" && !nameForm.MatchString(name) {
+		return "is no name of AWS; write one such as eu-west-1 or execute-api"
+	}
+	return ""
+}
+
+func checkAudience(audience string) string {
+	if !isVisible(audience) {
+		return "holds blanks or other characters than visible ASCII; write it as https://hooks.example"
+	}
+	return ""
+}
+
 // auth demands one way to authenticate, and the whole of it.
 func (c endpointCheck) auth() {
 	var chosen []string
@@ -64,6 +79,11 @@ func (c endpointCheck) auth() {
 		c.need("auth.oauth2.token_url", a.OAuth2.TokenURL)
 		c.need("auth.oauth2.client_id", a.OAuth2.ClientID)
 		c.need("auth.oauth2.client_secret", a.OAuth2.ClientSecret.Reveal())
+	case a.AWSSigV4 != nil:
+		c.need("auth.aws_sigv4.region", a.AWSSigV4.Region)
+		c.need("auth.aws_sigv4.service", a.AWSSigV4.Service)
+	case a.GCPIDToken != nil:
+		c.need("auth.gcp_id_token.audience", a.GCPIDToken.Audience)
 	}
 }
 

@@ -165,10 +165,12 @@ type CloudEvents struct {
 
 // Auth is how the gateway authenticates at an endpoint; at most one is not nil.
 type Auth struct {
-	Basic  *BasicAuth  `yaml:"basic"`
-	Bearer *BearerAuth `yaml:"bearer"`
-	Header *HeaderAuth `yaml:"header"`
-	OAuth2 *OAuth2     `yaml:"oauth2"`
+	Basic      *BasicAuth  `yaml:"basic"`
+	Bearer     *BearerAuth `yaml:"bearer"`
+	Header     *HeaderAuth `yaml:"header"`
+	OAuth2     *OAuth2     `yaml:"oauth2"`
+	AWSSigV4   *AWSSigV4   `yaml:"aws_sigv4"`
+	GCPIDToken *GCPIDToken `yaml:"gcp_id_token"`
 }
 
 // BasicAuth is user and password.
@@ -195,6 +197,17 @@ type OAuth2 struct {
 	ClientSecret Secret   `yaml:"client_secret"`
 	Scopes       []string `yaml:"scopes"`
 	Audience     string   `yaml:"audience"`
+}
+
+// AWSSigV4 is AWS Signature Version 4.
+type AWSSigV4 struct {
+	Region  string `yaml:"region"`
+	Service string `yaml:"service"`
+}
+
+// GCPIDToken is a Google ID token.
+type GCPIDToken struct {
+	Audience string `yaml:"audience"`
 }
 
 // Signing holds the secrets of Standard Webhooks that every POST is signed

@@ -91,6 +91,10 @@ func auth(c config.Auth) (a webhooks.Auth) {
 			TokenURL: c.OAuth2.TokenURL, ClientID: c.OAuth2.ClientID, ClientSecret: c.OAuth2.ClientSecret.Reveal(),
 			Scopes: c.OAuth2.Scopes, Audience: c.OAuth2.Audience,
 		}
+	case c.AWSSigV4 != nil:
+		a.AWSSigV4 = &webhooks.AWSSigV4{Region: c.AWSSigV4.Region, Service: c.AWSSigV4.Service}
+	case c.GCPIDToken != nil:
+		a.GCPIDToken = &webhooks.GCPIDToken{Audience: c.GCPIDToken.Audience}
 	}
 	return a
 }

@@ -19,6 +19,12 @@ type Auth struct {
 	Bearer *BearerAuth
 	Header *HeaderAuth
 	OAuth2 *OAuth2
+	// AWSSigV4 signs each request with the credentials of the process: AWS_*
+	// variables, shared files, web identity, the container's or machine's role.
+	AWSSigV4 *AWSSigV4
+	// GCPIDToken sends ID tokens of the service account that
+	// GOOGLE_APPLICATION_CREDENTIALS names, else of the machine.
+	GCPIDToken *GCPIDToken
 }
 
 // BasicAuth is user and password (RFC 7617).
@@ -37,6 +43,12 @@ type OAuth2 struct {
 	// Audience is asked for in the parameter that several servers have for it.
 	Audience string
 }
+
+// AWSSigV4 names what a signature is good for, as us-east-1 and execute-api.
+type AWSSigV4 struct{ Region, Service string }
+
+// GCPIDToken names the audience of ID tokens, mostly the endpoint's origin.
+type GCPIDToken struct{ Audience string }
 
 // check reports what is wrong with the credentials, and never tells them.
 func (a *Auth) check() error {
@@ -68,6 +80,18 @@ func (a *Auth) check() error {
 		}
 		if a.OAuth2.ClientID == "" {
 			problems = append(problems, errors.New("auth.oauth2.client_id is empty"))
+		}
+	}
+	if a.AWSSigV4 != nil {
+		given++
+		if a.AWSSigV4.Region == "" || a.AWSSigV4.Service == "" {
+			problems = append(problems, errors.New("auth.aws_sigv4 needs region and service"))
+		}
+	}
+	if a.GCPIDToken != nil {
+		given++
+		if a.GCPIDToken.Audience == "" {
+			problems = append(problems, errors.New("auth.gcp_id_token.audience is empty"))
 		}
 	}
 	if given > 1 {
@@ -120,20 +144,22 @@ type credentials interface {
 }
 
 // newAuthenticator makes the authenticator that checked options ask for; nil if
-// the credentials stay the same.
-func newAuthenticator(o *Options, lifetime context.Context) (authenticator, error) { //nolint:revive // the lifetime is the endpoint's, not the call's
-	if o.Auth.OAuth2 == nil {
-		return nil, nil //nolint:nilnil // there is nothing to authenticate with, and no fault
+// the credentials, if any, stay the same.
+func newAuthenticator(lifetime context.Context, o *Options, target *url.URL) (authenticator, error) {
+	var fetch func(context.Context) (grant, error)
+	var err error
+	switch {
+	case o.Auth.OAuth2 != nil:
+		fetch, err = oauth2Fetcher(o)
+	case o.Auth.AWSSigV4 != nil:
+		fetch, err = awsFetcher(lifetime, o.Auth.AWSSigV4, target)
+	case o.Auth.GCPIDToken != nil:
+		fetch = gcpFetcher(o)
 	}
-	target, err := url.Parse(o.Auth.OAuth2.TokenURL)
-	if err != nil {
-		return nil, errors.New("auth.oauth2.token_url cannot be parsed")
-	}
-	client, err := newTokenClient(o, target)
-	if err != nil {
+	if err != nil || fetch == nil {
 		return nil, err
 	}
-	return newTokens(lifetime, o.Timeout, client, clientCredentials(o.Auth.OAuth2)), nil
+	return &tokens{fetch: fetch, timeout: o.Timeout, lifetime: lifetime}, nil
 }
 
 // withoutCredentials is the result of an attempt that was not made, as there are

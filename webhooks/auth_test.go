@@ -44,6 +44,8 @@ func TestAuthFaultsTellNoSecret(t *testing.T) {
 			o.Auth.Header, o.Headers = &HeaderAuth{"X-Key", "s3cret"}, map[string]string{"x-key": "s3cret"}
 		},
 		"authorization header": func(o *Options) { o.Headers = map[string]string{"Authorization": "s3cret"} },
+		"no region":            func(o *Options) { o.Auth.AWSSigV4 = &AWSSigV4{Service: "s3"} },
+		"no audience":          func(o *Options) { o.Auth.GCPIDToken = &GCPIDToken{} },
 		"no client":            func(o *Options) { o.Auth.OAuth2 = &OAuth2{TokenURL: "http://localhost", ClientSecret: "s3cret"} },
 		"no token url":         func(o *Options) { o.Auth.OAuth2 = &OAuth2{ClientID: "a", TokenURL: "localhost/s3cret"} },
 	} {

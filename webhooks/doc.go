@@ -26,6 +26,9 @@
 //   - A key or value that is JSON is embedded in a body byte for byte. It never
 //     passes through an encoder, which would write numbers and escapes anew.
 //   - What is signed is the bytes that are sent, at the time of the attempt.
+//   - Credentials that we do not have, or that are refused and can be had anew,
+//     are our own fault: no request is made without them (Result.Held), and an
+//     attempt that they were refused to is made once more with fresh ones.
 //   - A request that took a connection which the endpoint had closed already is
 //     repeated on another one, within the same attempt and its timeout.
 //   - Reasons come from a fixed list and are found by the types of errors,
@@ -47,6 +50,6 @@
 //
 // Endpoint.mu guards the current generation of connections, connSet.mu the set
 // of open connections, answerConn.mu what is known of the answer under way,
-// way.mu the last judgement of a name.
+// way.mu the last judgement of a name, tokens.mu the token and its renewal.
 // None is held while another is taken, nor across a call that may block.
 package webhooks

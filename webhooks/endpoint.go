@@ -76,7 +76,7 @@ func New(o Options) (*Endpoint, error) {
 	}
 	e.formatter = newFormatter(&o)
 	e.lifetime, e.end = context.WithCancel(context.Background())
-	if e.auth, err = newAuthenticator(&o, e.lifetime); err != nil {
+	if e.auth, err = newAuthenticator(e.lifetime, &o, target); err != nil {
 		return nil, fmt.Errorf("endpoint %q: %w", o.Name, err)
 	}
 	return e, nil

@@ -3,13 +3,10 @@ package webhooks
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"golang.org/x/oauth2"
 )
 
 const (
@@ -23,18 +20,15 @@ const (
 	// and was refused as well, is kept all the same: an endpoint that refuses
 	// every token must not make us ask for one with each record.
 	unprovenPause = 30 * time.Second
-	// maxErrorCode bounds what is told of a refusal: the codes of RFC 6749, as
-	// invalid_client, are short.
-	maxErrorCode = 40
 )
 
-// tokens keeps the access token of an endpoint. One renewal serves all attempts
-// that wait for it. A token is renewed early, while it is still used; when it is
-// refused; and when it has ended. While no token can be had, nobody has to wait
-// for more than one failed renewal to learn of it.
+// tokens keeps the token of an endpoint: an access token, or whatever else
+// authenticates for a time. One renewal serves all attempts that wait for it. A
+// token is renewed early, while it is still used; when it is refused; and when
+// it has ended. While no token can be had, nobody has to wait for more than one
+// failed renewal to learn of it.
 type tokens struct {
-	fetch   func(context.Context) (*oauth2.Token, error)
-	client  *http.Client
+	fetch   func(context.Context) (grant, error)
 	timeout time.Duration
 	// lifetime is the endpoint's: a renewal serves attempts to come, so it
 	// outlives the attempt that asked for it.
@@ -42,7 +36,7 @@ type tokens struct {
 	renewals sync.WaitGroup
 
 	mu       sync.Mutex
-	current  *accessToken  // guarded by mu: nil: none, or refused
+	current  *token        // guarded by mu: nil: none, or refused
 	renewing chan struct{} // guarded by mu: closed when the renewal ends, nil: none runs
 	refused  bool          // guarded by mu: current took, or will take, the place of a refused one
 	failure  error         // guarded by mu: of the last renewal
@@ -50,16 +44,33 @@ type tokens struct {
 	retryAt  time.Time     // guarded by mu: when the next may begin
 }
 
-// newTokens keeps tokens that fetch gets; it is given a context in which the
-// library finds the client.
-func newTokens(lifetime context.Context, timeout time.Duration, client *http.Client, fetch func(context.Context) (*oauth2.Token, error)) *tokens {
-	return &tokens{fetch: fetch, client: client, timeout: timeout, lifetime: lifetime}
+// grant is what a fetch brings.
+type grant struct {
+	// set puts it into a request.
+	set func(p *parcel, now time.Time) error
+	// life is how long it is good; 0: it does not say.
+	life time.Duration
 }
 
-// accessToken is one token.
-type accessToken struct {
+// bearer is the grant of a token that is sent as it is. What no header can carry
+// is none.
+func bearer(kind, token string, life time.Duration) (grant, error) {
+	header := kind + " " + token
+	if !isCarried([]byte(header)) || token == "" {
+		return grant{}, errors.New("the server gave one that no header can carry")
+	}
+	set := func(p *parcel, _ time.Time) error {
+		p.header["Authorization"] = []string{header}
+		return nil
+	}
+	return grant{set, life}, nil
+}
+
+// token is one token.
+type token struct {
+	grant
+
 	tokens *tokens
-	header string // the value of authorization
 	begun  time.Time
 	// renewAt and expires are zero if the token says nothing of its end.
 	renewAt, expires time.Time
@@ -82,9 +93,9 @@ var _ authenticator = (*tokens)(nil)
 
 func (t *tokens) credentials(ctx context.Context) (credentials, error) {
 	for waited := false; ; waited = true {
-		token, renewing, err := t.take(time.Now(), waited)
-		if token != nil {
-			return token, nil
+		current, renewing, err := t.take(time.Now(), waited)
+		if current != nil {
+			return current, nil
 		}
 		if err != nil {
 			return nil, err
@@ -99,7 +110,7 @@ func (t *tokens) credentials(ctx context.Context) (credentials, error) {
 
 // take is the token, or the renewal to wait for, or why there is none. Who has
 // waited for a renewal that failed is told so, and does not wait for the next.
-func (t *tokens) take(now time.Time, waited bool) (*accessToken, <-chan struct{}, error) {
+func (t *tokens) take(now time.Time, waited bool) (*token, <-chan struct{}, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	usable := t.current != nil && (t.current.expires.IsZero() || now.Before(t.current.expires))
@@ -125,28 +136,16 @@ func (t *tokens) renewLocked() {
 	t.renewals.Go(func() {
 		ctx, cancel := context.WithTimeout(t.lifetime, t.timeout)
 		defer cancel()
-		token, err := t.get(ctx)
+		fetched, err := t.fetch(ctx)
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		t.endRenewalLocked(token, err)
+		t.endRenewalLocked(fetched, err)
 		close(done)
 	})
 }
 
-// get fetches a token that can be sent.
-func (t *tokens) get(ctx context.Context) (*oauth2.Token, error) {
-	token, err := t.fetch(context.WithValue(ctx, oauth2.HTTPClient, t.client))
-	if err != nil {
-		return nil, tokenError(err)
-	}
-	if !isCarried([]byte(token.Type() + " " + token.AccessToken)) {
-		return nil, errors.New("the server gave one that no header can carry")
-	}
-	return token, nil
-}
-
 // endRenewalLocked takes note of how a renewal ended.
-func (t *tokens) endRenewalLocked(token *oauth2.Token, err error) {
+func (t *tokens) endRenewalLocked(fetched grant, err error) {
 	now := time.Now()
 	t.renewing, t.failure = nil, err
 	if err != nil {
@@ -155,30 +154,24 @@ func (t *tokens) endRenewalLocked(token *oauth2.Token, err error) {
 		return
 	}
 	t.wait, t.retryAt = 0, time.Time{}
-	fresh := &accessToken{tokens: t, header: token.Type() + " " + token.AccessToken, begun: now, afterRefusal: t.refused}
+	fresh := &token{grant: fetched, tokens: t, begun: now, afterRefusal: t.refused}
 	t.refused = false
 	// A token that is born old says nothing of its end: renewing it at once
 	// would go on for ever.
-	if life := token.Expiry.Sub(now); !token.Expiry.IsZero() && life > 0 {
-		fresh.expires = now.Add(life)
-		fresh.renewAt = fresh.expires.Add(-min(maxRenewalMargin, life/4))
+	if fetched.life > 0 {
+		fresh.expires = now.Add(fetched.life)
+		fresh.renewAt = fresh.expires.Add(-min(maxRenewalMargin, fetched.life/4))
 	}
 	t.current = fresh
 }
 
-func (t *tokens) close() {
-	t.renewals.Wait()
-	t.client.CloseIdleConnections()
-}
+func (t *tokens) close() { t.renewals.Wait() }
 
-func (a *accessToken) set(p *parcel, _ time.Time) error {
-	p.header["Authorization"] = []string{a.header}
-	return nil
-}
+func (a *token) set(p *parcel, now time.Time) error { return a.grant.set(p, now) }
 
 // judged takes a refused token out of use. All attempts that it was refused to
 // wait for the one renewal that takes its place.
-func (a *accessToken) judged(status int) (again bool) {
+func (a *token) judged(status int) (again bool) {
 	if status != http.StatusUnauthorized {
 		if !a.proven.Load() {
 			a.proven.Store(true)
@@ -196,16 +189,4 @@ func (a *accessToken) judged(status int) (again bool) {
 	}
 	t.current, t.refused = nil, true
 	return true
-}
-
-// tokenError is why there is no token, without what the answer's body says and
-// without the path of a URL: either may hold secrets.
-func tokenError(err error) error {
-	if refusal, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
-		if code := refusal.ErrorCode; len(code) < maxErrorCode && isToken(code) {
-			return fmt.Errorf("the server answered %d, %s", refusal.Response.StatusCode, code)
-		}
-		return fmt.Errorf("the server answered %d", refusal.Response.StatusCode)
-	}
-	return withoutURL(err)
 }
