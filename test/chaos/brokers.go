@@ -28,15 +28,13 @@ func broker(tb testing.TB, b *bed, r *report) {
 	for began := time.Now(); times == 0 || time.Since(began) < b.time; times++ {
 		load.Await(2 * loadRate)
 		struck := time.Now()
-		st.hold(held, func() { c.Kill(tb, 1) })
+		c.Kill(tb, 1)
 		rig.Pass(tb, time.Second+time.Duration(b.random.IntN(3000))*time.Millisecond)
 		c.Restart(tb, 1)
 		// Members fetch before they hear that they have to join again. What
 		// they got until then can not be acknowledged any more.
 		rig.Pass(tb, rejoinWithin)
-		for _, p := range st.hook.Posts(rig.Since(struck)) {
-			held[p.ID] = true
-		}
+		st.mark(held, "", struck)
 	}
 	load.Await(loadRate)
 	a := st.ledger().Settle(tb, load.Stop())
@@ -90,7 +88,17 @@ func leaders(tb testing.TB, b *bed, r *report) {
 func (st *stage) hold(held map[string]bool, strike func()) {
 	struck := time.Now()
 	strike()
-	for _, p := range st.hook.Posts(rig.Held("", struck)) {
+	st.mark(held, "", struck)
+}
+
+// mark notes what a replica held as something was struck, and what it has
+// POSTed since: it may have had that already. Empty: any replica.
+func (st *stage) mark(held map[string]bool, replica string, struck time.Time) {
+	of := rig.From(replica)
+	if replica == "" {
+		of = func(*rig.Post) bool { return true }
+	}
+	for _, p := range append(st.hook.Posts(rig.Held(struck), of), st.hook.Posts(rig.Since(struck), of)...) {
 		held[p.ID] = true
 	}
 }

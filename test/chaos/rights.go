@@ -67,10 +67,12 @@ func rights(tb testing.TB, b *bed, r *report) {
 	for began := time.Now(); times == 0 || time.Since(began) < b.time; times++ {
 		for _, right := range []func() *kadm.ACLBuilder{topic, group} {
 			load.Await(loadRate)
-			st.hold(held, func() { rig.Withdraw(tb, c, right()) })
+			struck := time.Now()
+			rig.Withdraw(tb, c, right())
 			for _, g := range both {
 				g.AwaitReason(st.name, rig.ReadyWait, "AUTHORIZATION", "grant READ")
 			}
+			st.mark(held, "", struck)
 			rig.Grant(tb, c, right())
 			for _, g := range both {
 				g.AwaitReady()

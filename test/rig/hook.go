@@ -217,10 +217,10 @@ const confirming = time.Second
 // arriving is how long a POST may be on its way after who sent it was struck.
 const arriving = 100 * time.Millisecond
 
-// Held are the posts of a replica that were under way at that time, or answered
-// so shortly before that the broker may not have known.
-func Held(replica string, at time.Time) func(*Post) bool {
+// Held are the posts that were under way at that time, or answered so shortly
+// before that the broker may not have known.
+func Held(at time.Time) func(*Post) bool {
 	return func(p *Post) bool {
-		return (replica == "" || p.Replica == replica) && p.At.Before(at.Add(arriving)) && (p.Answered.IsZero() || p.Answered.After(at.Add(-confirming)))
+		return p.At.Before(at.Add(arriving)) && (p.Answered.IsZero() || p.Answered.After(at.Add(-confirming)))
 	}
 }
