@@ -54,6 +54,7 @@ type Endpoint struct {
 	breaker  breaker
 	throttle throttle
 	paused   bool
+	rests    bool
 	heldTo   time.Time // the endpoint asked for no attempt until then; zero: no
 
 	crew  crew
@@ -144,7 +145,7 @@ func (e *Endpoint) Stats() Stats {
 		Waiting:  e.waiting.len(),
 		InFlight: e.inFlight,
 		Letters:  e.writing + e.letters.len(),
-		Paused:   e.paused,
+		Paused:   e.paused || e.rests,
 		HeldTo:   e.heldTo,
 		Breaker:  e.breaker.stats(time.Now()),
 	}

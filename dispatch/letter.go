@@ -30,8 +30,6 @@ func (e *Endpoint) writeLetter(d *delivery) (ended bool) {
 		step = 1 // there is little time: no long waits
 	}
 	wait := Wait{Cause: WaitDeadLetter, For: e.o.Retry.backOff(step), Err: err}
-	e.o.Logger.WarnContext(d.ctx, "dead letter not written; the record is held and writing is tried again",
-		"cause", d.outcome.DeadLetter, "failures", d.unsaved, "wait", wait.For, "error", err)
 	return e.follow(d, decision{step: stepWait, wait: wait})
 }
 

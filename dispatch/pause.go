@@ -20,11 +20,28 @@ func (e *Endpoint) Resume() {
 	e.scheduleLocked()
 }
 
-// Paused reports whether the endpoint is paused.
+// Rest is a pause for a reason of the caller's own. It is apart from Pause, so
+// that its end does not resume an endpoint that is gone.
+func (e *Endpoint) Rest() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.rests = true
+	e.stopAskLocked()
+}
+
+// EndRest ends a rest.
+func (e *Endpoint) EndRest() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.rests = false
+	e.scheduleLocked()
+}
+
+// Paused reports whether the endpoint is paused or rests.
 func (e *Endpoint) Paused() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.paused
+	return e.paused || e.rests
 }
 
 // mindEndpoint does what an answer asks of the whole endpoint.
@@ -54,7 +71,7 @@ func (e *Endpoint) closedReason() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	switch {
-	case e.paused:
+	case e.paused, e.rests:
 		return ReasonPaused
 	case e.breaker.open():
 		return ReasonBreaker

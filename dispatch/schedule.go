@@ -3,7 +3,7 @@ package dispatch
 // restingLocked reports that no attempt may start and no record be acquired,
 // whatever the breaker says.
 func (e *Endpoint) restingLocked() bool {
-	return e.paused || !e.heldTo.IsZero() || e.draining.Load()
+	return e.paused || e.rests || !e.heldTo.IsZero() || e.draining.Load()
 }
 
 // shutLocked reports that nobody but a probe can have an attempt now.

@@ -27,12 +27,14 @@ func (e *endpoint) deliver(ctx context.Context, w window) error {
 	stop, err := e.watch(ctx, d, ended)
 
 	until := stop.leave
-	if ctx.Err() != nil || until.IsZero() { // killed, or ended by itself
+	if until.IsZero() { // killed, or ended by itself
 		until = time.Now().Add(killedLeave)
 	}
 	leave, cancel := context.WithDeadline(context.WithoutCancel(ctx), until)
 	defer cancel()
-	defer context.AfterFunc(ctx, cancel)() // killed while leaving
+	// Killed, now or while it leaves: it still leaves, so that its partitions
+	// are free at once and not when its session times out.
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(killedLeave, cancel) })()
 	if left := group.Leave(leave); left != nil {
 		e.log.Warn("leave the share group", "error", left)
 	}
@@ -60,6 +62,9 @@ func (e *endpoint) join(w window) (*sharegroup.Group, *dispatch.Endpoint, error)
 	}
 	d, err := dispatch.New(do)
 	if err != nil {
+		leave, cancel := context.WithTimeout(context.Background(), killedLeave)
+		defer cancel()
+		_ = group.Leave(leave)
 		return nil, nil, fmt.Errorf("endpoint %q: %w", e.cfg.Name, err)
 	}
 	return group, d, nil
@@ -107,9 +112,9 @@ func (e *endpoint) watch(ctx context.Context, d *dispatch.Endpoint, ended <-chan
 
 // look checks again what was right at the start. An endpoint whose dead
 // letters would be lost rests: what it holds stays held, so that no record
-// pays for it, and nothing is rejected.
+// pays for it, and no attempt begins that could end in a reject.
 func (e *endpoint) look(ctx context.Context, d *dispatch.Endpoint) {
-	ctx, cancel := context.WithTimeout(ctx, askWait)
+	ctx, cancel := e.asking(ctx)
 	defer cancel()
 	want := wishes(e.cfg)
 	if _, err := e.readSettings(ctx, want); err != nil {
@@ -127,18 +132,18 @@ func (e *endpoint) look(ctx context.Context, d *dispatch.Endpoint) {
 	case rest && !resting:
 		e.setReason(err.Error())
 		e.log.Error("endpoint rests", "reason", err)
-		d.Pause()
+		d.Rest()
 	case !rest && resting:
 		e.setReason("")
 		e.log.Info("endpoint goes on: its dead letters are safe again")
-		d.Resume()
+		d.EndRest()
 	}
 }
 
 // readLag keeps the lag for the next scrape. Topics of an expression are
 // added up under it, so that the attribute stays bounded.
 func (e *endpoint) readLag(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, askWait)
+	ctx, cancel := e.asking(ctx)
 	defer cancel()
 	lags, err := e.parts.cluster.Lag(ctx, e.cfg.ShareGroup.Name)
 	if err != nil {

@@ -63,10 +63,11 @@ type Gateway struct {
 
 	mu        sync.Mutex // guards what follows
 	cfg       *config.Config
-	endpoints []*endpoint     // of cfg; those that drain for good are not among them
-	work      context.Context //nolint:containedctx // that of the endpoints' goroutines; set by Start
-	state     string          // why the gateway as a whole is not ready; empty: it is
-	stopped   bool            // a drain has begun
+	endpoints []*endpoint          // of cfg
+	draining  map[string]*endpoint // by name: that were changed or removed, until they have ended
+	work      context.Context      //nolint:containedctx // that of the endpoints' goroutines; set by Start
+	state     string               // why the gateway as a whole is not ready; empty: it is
+	stopped   bool                 // a drain has begun
 }
 
 // New builds a gateway. It connects to nothing; everything that can be wrong
@@ -76,7 +77,7 @@ func New(o Options) (*Gateway, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &Gateway{parts: p, load: o.Load, reloadNow: o.ReloadNow, cfg: o.Config, state: "starting"}
+	g := &Gateway{parts: p, load: o.Load, reloadNow: o.ReloadNow, cfg: o.Config, draining: make(map[string]*endpoint), state: "starting"}
 	for _, cfg := range o.Config.Endpoints {
 		if !cfg.Enabled {
 			continue
@@ -139,11 +140,16 @@ func (g *Gateway) Start(ctx context.Context) error {
 func (g *Gateway) startLocked(e, before *endpoint) {
 	work := g.work
 	g.wg.Go(func() {
-		defer e.close()
 		if before != nil {
 			<-before.ended
 		}
 		e.run(work)
+		e.close()
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		if g.draining[e.cfg.Name] == e {
+			delete(g.draining, e.cfg.Name)
+		}
 	})
 }
 

@@ -124,10 +124,12 @@ func (g *Gateway) reload(cfg *config.Config) error {
 		if find(next, e.cfg.Name) != e {
 			g.parts.log.Info("endpoint drains: it is gone or changed in the configuration", "endpoint", e.cfg.Name)
 			e.stop(g.stopTimes())
+			g.draining[e.cfg.Name] = e
 		}
 	}
 	for _, e := range fresh {
-		g.startLocked(e, find(old, e.cfg.Name))
+		// Behind one that was removed a moment ago, too.
+		g.startLocked(e, g.draining[e.cfg.Name])
 	}
 	g.parts.log.Info("configuration reloaded", "configuration", cfg.Summary(), "endpoints_begun", len(fresh))
 	return nil

@@ -17,7 +17,7 @@ func TestEndpointsDoNotHoldUpEachOther(t *testing.T) {
 			scenarioHere(t, br, func(b *bed) {
 				h := b.hook("orders", statuses(503, 200))
 				slow := b.hook("refunds", func(call) reply { return reply{hang: true} })
-				endpoints := []string{h.endpoint("retry: {randomization_factor: 0}", "concurrency: 4", "timeout: 3s")}
+				endpoints := []string{h.endpoint("retry: {randomization_factor: 0}", "concurrency: 4", "timeout: 3s", noBreaker)}
 				if hanging {
 					endpoints = append(endpoints, slow.endpoint("concurrency: 4", "timeout: 1m", "retry: {attempts: 1}"))
 				}
