@@ -92,7 +92,7 @@ func (st *stage) start(replica string) *rig.Gateway {
 		rig.Provision(st.tb, st.bed.program, path)
 		st.made = true
 	}
-	return rig.Run(st.tb, st.bed.program, path, replica, st.env...)
+	return rig.Run(st.tb, st.env, st.bed.program, path, "--instance", replica)
 }
 
 // pair starts two replicas and waits until both are ready.

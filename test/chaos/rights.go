@@ -56,7 +56,7 @@ func rights(tb testing.TB, b *bed, r *report) {
 		file := rig.File(nil, st.section(replica)).With(rig.Keys{"kafka": rig.Keys{
 			"brokers": []string{address}, "sasl": rig.Keys{"mechanism": "SCRAM-SHA-512", "username": rig.User, "password": rig.Quoted},
 		}})
-		both = append(both, rig.Run(tb, b.program, rig.Write(tb, file), replica))
+		both = append(both, rig.Run(tb, nil, b.program, rig.Write(tb, file), "--instance", replica))
 	}
 	for _, g := range both {
 		g.AwaitReady()

@@ -35,7 +35,7 @@ func hang(tb testing.TB, b *bed, r *report) {
 	})
 	path := rig.Write(tb, rig.File(c.Seeds, well.section("a"), hung.section("a")))
 	rig.Provision(tb, b.program, path)
-	g := rig.Run(tb, b.program, path, "a")
+	g := rig.Run(tb, nil, b.program, path, "--instance", "a")
 	g.AwaitReady()
 	perSecondMost := concurrency * int(time.Second/(answerTime/2))
 	records := well.backlog(int(measured.Seconds()*2+8) * perSecondMost)

@@ -96,7 +96,7 @@ func begins(t *testing.T, where string, provisioned bool) {
 // logged is when the gateway wrote a line.
 func logged(t *testing.T, g *gateway, message string) time.Time {
 	t.Helper()
-	lines := g.lines(message)
+	lines := g.Lines(message)
 	if len(lines) == 0 {
 		t.Fatalf("there is no line %q", message)
 	}
@@ -129,8 +129,8 @@ func TestTopicComesLater(t *testing.T) {
 	path := write(t, configuration(shared, endpoint(n, h, nil), endpoint(other, h, nil)))
 	provision(t, path)
 	g := start(t, path)
-	g.awaitEndpoint(other, readyWait)
-	t.Log(g.awaitReason(n, readyWait, n, "create the topic"))
+	g.AwaitEndpoint(other, readyWait)
+	t.Log(g.AwaitUnready(n, readyWait, n, "create the topic"))
 
 	shared.CreateTopic(t, n, 2, nil)
 	first := keyed(n, "first", "second", "bad")
@@ -141,7 +141,7 @@ func TestTopicComesLater(t *testing.T) {
 	if a.dead != 1 {
 		t.Errorf("%d dead letters, want 1", a.dead)
 	}
-	g.awaitReady()
+	g.AwaitReady()
 
 	// The other endpoint of the process goes on meanwhile.
 	shared.DeleteTopic(t, n)
@@ -159,7 +159,7 @@ func TestTopicComesLater(t *testing.T) {
 	if ids := h.all(withKey("first")); len(ids) != 1 || ids[0].id == h.all(withKey("again first"))[0].id {
 		t.Error("a record of the topic made again has the webhook-id of an earlier one")
 	}
-	g.awaitReady()
+	g.AwaitReady()
 }
 
 // TestTopicMissing: the same without provisioning.
@@ -170,11 +170,11 @@ func TestTopicMissing(t *testing.T) {
 	g := start(t, write(t, configuration(shared, endpoint(n, h, keys{
 		"share_group": keys{"start": "earliest"}, "dead_letter": keys{"by": "none"},
 	}))))
-	g.awaitReason(n, readyWait, n, "create the topic")
+	g.AwaitUnready(n, readyWait, n, "create the topic")
 	shared.CreateTopic(t, n, partitions, nil)
 	load := produce(t, shared, n, 50, nil)
 	kafka.Wait(t, readyWait, "it to deliver", func() bool { return len(h.all(accepted)) > 0 })
-	g.awaitReady()
+	g.AwaitReady()
 	from := time.Now()
 	load.await(50)
 	records := load.stop()

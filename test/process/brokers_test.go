@@ -21,7 +21,7 @@ func TestLeaders(t *testing.T) {
 	path := write(t, configuration(c, endpoint(n, h, nil)))
 	provision(t, path)
 	g := start(t, path)
-	g.awaitReady()
+	g.AwaitReady()
 	book := ledger{c, n, n, letters(n), []*hook{h}}
 
 	load := produce(t, c, n, 100, nil)
@@ -48,7 +48,7 @@ func TestLeaders(t *testing.T) {
 	t.Logf("%d POSTs were held when the leader died", under)
 	a.only(t, h, "", killed)
 	a.atMost(t, concurrency)
-	g.awaitReady()
+	g.AwaitReady()
 }
 
 // TestBrokerAway: the only broker is away when the gateway starts, and later
@@ -62,7 +62,7 @@ func TestBrokerAway(t *testing.T) {
 	c.CreateTopic(t, n, partitions, nil)
 	path := write(t, configuration(c, endpoint(n, h, nil)))
 	first := start(t, path, "--provision")
-	first.awaitReady()
+	first.AwaitReady()
 	records := keyed(n, "good", "bad")
 	c.Produce(t, records...)
 	book := ledger{c, n, n, letters(n), []*hook{h}}
@@ -71,28 +71,28 @@ func TestBrokerAway(t *testing.T) {
 	if a.dead != 1 {
 		t.Errorf("%d dead letters, want 1", a.dead)
 	}
-	first.kill()
+	first.Kill()
 
 	c.Stop(t, 1)
 	g := start(t, path)
-	t.Log("without a broker: " + g.awaitReason(n, readyWait, n))
+	t.Log("without a broker: " + g.AwaitUnready(n, readyWait, n))
 	c.Restart(t, 1)
 	restarted := time.Now()
-	g.awaitReady()
+	g.AwaitReady()
 	t.Logf("ready %s after the broker", time.Since(restarted).Round(time.Millisecond))
 
 	load := produce(t, c, n, 100, nil)
 	load.await(200)
 	stopped := time.Now()
 	c.Stop(t, 1)
-	t.Log("while it is away: " + g.awaitReason(n, readyWait, "heartbeat"))
+	t.Log("while it is away: " + g.AwaitUnready(n, readyWait, "heartbeat"))
 	t.Logf("/readyz said so after %s", time.Since(stopped).Round(time.Millisecond))
 	c.Restart(t, 1)
 	restarted = time.Now()
 	load.await(200)
 	kafka.Wait(t, readyWait, "it to deliver again", func() bool { return len(h.all(accepted, since(restarted))) > 0 })
 	t.Logf("delivered again %s after the broker was back", time.Since(restarted).Round(time.Millisecond))
-	g.awaitReady()
+	g.AwaitReady()
 	a = book.settle(t, append(records, load.stop()...))
 	a.only(t, h, "", stopped)
 	a.atMost(t, concurrency)

@@ -126,9 +126,9 @@ func TestSecretsStayHidden(t *testing.T) {
 		"brokers": shared.Seeds, "sasl": keys{"username": "somebody", "password": password},
 	}}))
 	g := start(t, path, "--log-level", "debug")
-	g.awaitReason(n, readyWait)
-	_, readyz := g.get("/readyz")
-	for where, text := range map[string]string{"the log": g.log.text(), "/readyz": string(readyz)} {
+	g.AwaitUnready(n, readyWait)
+	_, readyz := g.Get("/readyz")
+	for where, text := range map[string]string{"the log": g.Text(), "/readyz": string(readyz)} {
 		if strings.Contains(text, "w0rd-never-shown") {
 			t.Errorf("%s shows the password:\n%s", where, text)
 		}

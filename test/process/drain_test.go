@@ -40,7 +40,7 @@ func slow(name string, after time.Duration) script {
 func fill(t *testing.T, g *gateway, h *hook) {
 	t.Helper()
 	kafka.Wait(t, readyWait, "64 POSTs to be under way", func() bool {
-		return len(h.all(underWay)) >= concurrency && g.metric("sharehook_records_acknowledged_total") > 0
+		return len(h.all(underWay)) >= concurrency && g.Metric("sharehook_records_acknowledged_total") > 0
 	})
 }
 
@@ -69,13 +69,13 @@ func drain(t *testing.T, c *kafka.Cluster) {
 	fill(t, a, h)
 
 	signalled := time.Now()
-	a.signal(syscall.SIGTERM)
+	a.Signal(syscall.SIGTERM)
 	kafka.Wait(t, time.Second, "/readyz to be 503", func() bool {
-		status, _ := a.readiness()
+		status, _ := a.Readiness()
 		return status == http.StatusServiceUnavailable
 	})
 	b := start(t, write(t, replica(c, "b", n, h, more)))
-	if code := a.exit(25 * time.Second); code != 0 {
+	if code := a.Exit(25 * time.Second); code != 0 {
 		t.Errorf("exits %d, want 0", code)
 	}
 	took := time.Since(signalled)
@@ -103,8 +103,8 @@ func drain(t *testing.T, c *kafka.Cluster) {
 	t.Logf("the drain took %s, the last POST came after %s, all was settled after %s; replica a %d POSTs, replica b %d",
 		took.Round(time.Millisecond), posts[len(posts)-1].at.Sub(signalled).Round(time.Millisecond), settled.Round(time.Millisecond),
 		len(h.all(from("a"))), len(h.all(from("b"))))
-	b.signal(syscall.SIGTERM)
-	if code := b.exit(25 * time.Second); code != 0 {
+	b.Signal(syscall.SIGTERM)
+	if code := b.Exit(25 * time.Second); code != 0 {
 		t.Errorf("the idle replica exits %d, want 0", code)
 	}
 }
@@ -122,14 +122,14 @@ func TestSecondSignal(t *testing.T) {
 	a := start(t, path)
 	fill(t, a, h)
 	first := time.Now()
-	a.signal(syscall.SIGTERM)
+	a.Signal(syscall.SIGTERM)
 	// Two within a moment are taken for one.
 	kafka.Wait(t, 2*time.Second, "the drain to go on for a moment", func() bool {
-		return len(a.lines("draining")) > 0 && time.Since(first) > 500*time.Millisecond
+		return len(a.Lines("draining")) > 0 && time.Since(first) > 500*time.Millisecond
 	})
 	second := time.Now()
-	a.signal(syscall.SIGTERM)
-	code := a.exit(25 * time.Second)
+	a.Signal(syscall.SIGTERM)
+	code := a.Exit(25 * time.Second)
 	if took := time.Since(second); took > busy {
 		t.Errorf("ends %s after the second SIGTERM, want 1 s at most", took)
 	}

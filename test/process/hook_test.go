@@ -5,7 +5,6 @@ package process
 import (
 	"io"
 	"maps"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -187,15 +186,4 @@ func withKey(key string) func(*post) bool {
 
 func since(at time.Time) func(*post) bool {
 	return func(p *post) bool { return p.at.After(at) }
-}
-
-// unusedAddress is a loopback address that answers nothing.
-func unusedAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }

@@ -76,8 +76,8 @@ func TestKillOneOfTwo(t *testing.T) {
 	path := write(t, replica(shared, "a", n, h, nil))
 	provision(t, path)
 	a, b := start(t, path), start(t, write(t, replica(shared, "b", n, h, nil)))
-	a.awaitReady()
-	b.awaitReady()
+	a.AwaitReady()
+	b.AwaitReady()
 	load := produce(t, shared, n, 150, mixed)
 	// Without a backlog what is held is what is under way.
 	kafka.Wait(t, readyWait, "both to deliver and to keep up", func() bool {
@@ -86,7 +86,7 @@ func TestKillOneOfTwo(t *testing.T) {
 			now > concurrency/8 && now < concurrency/2 && shared.GroupLag(t, group(n), n) < 2*concurrency
 	})
 	killed := time.Now()
-	a.kill()
+	a.Kill()
 	load.await(500)
 	account := ledger{shared, n, n, letters(n), []*hook{h}}.settle(t, load.stop())
 	t.Logf("replica a had %d POSTs under way", len(h.all(from("a"), underWay)))
@@ -113,10 +113,10 @@ func killTheOnlyOne(t *testing.T, c *kafka.Cluster) {
 	fill(t, a, h)
 	full := time.Now()
 	kafka.Wait(t, readyWait, "it to hold what it may", func() bool {
-		return time.Since(full) > 2*time.Second && a.metric("sharehook_records_held") > concurrency
+		return time.Since(full) > 2*time.Second && a.Metric("sharehook_records_held") > concurrency
 	})
-	t.Logf("%v records were held", a.metric("sharehook_records_held"))
-	a.kill()
+	t.Logf("%v records were held", a.Metric("sharehook_records_held"))
+	a.Kill()
 	rewrite(t, path, replica(c, "b", n, h, more))
 	b := start(t, path)
 	inHand := make(map[string]bool)
@@ -126,7 +126,7 @@ func killTheOnlyOne(t *testing.T, c *kafka.Cluster) {
 	kafka.Wait(t, settleWait, "everything to be POSTed", func() bool { return len(h.all(from("b"))) >= len(records)-1 })
 	again, all := time.Duration(0), time.Duration(0)
 	for _, p := range h.all(from("b")) {
-		since := p.at.Sub(b.started)
+		since := p.at.Sub(b.Started)
 		if all = max(all, since); inHand[p.id] {
 			again = max(again, since)
 		}
@@ -158,11 +158,11 @@ func TestKillTheFullOne(t *testing.T) {
 	a := start(t, path)
 	fill(t, a, h)
 	b := start(t, write(t, replica(shared, "b", n, h, more)))
-	b.awaitReady()
+	b.AwaitReady()
 	kafka.Wait(t, readyWait, "the other one to deliver", func() bool { return len(h.all(from("b"))) > 100 })
-	inHand := a.metric("sharehook_records_held")
+	inHand := a.Metric("sharehook_records_held")
 	killed := time.Now()
-	a.kill()
+	a.Kill()
 	kafka.Wait(t, settleWait, "everything to be POSTed", func() bool { return len(h.all(from("b"))) >= len(records)-1 })
 	posts := h.all(from("b"))
 	last := posts[len(posts)-1].at.Sub(killed)
@@ -184,17 +184,17 @@ func TestStoppedProcess(t *testing.T) {
 	path := write(t, replica(shared, "a", n, h, more))
 	provision(t, path)
 	a, b := start(t, path), start(t, write(t, replica(shared, "b", n, h, more)))
-	a.awaitReady()
-	b.awaitReady()
+	a.AwaitReady()
+	b.AwaitReady()
 	load := produce(t, shared, n, 200, mixed)
 	kafka.Wait(t, readyWait, "both to deliver", func() bool {
 		return len(h.all(from("a"), accepted)) > 100 && len(h.all(from("b"), accepted)) > 100
 	})
 	stopped := time.Now()
-	a.signal(syscall.SIGSTOP)
+	a.Signal(syscall.SIGSTOP)
 	kafka.Wait(t, readyWait, "the broker to give it up", func() bool { return len(shared.GroupMembers(t, group(n))) == 1 })
 	goesOn := time.Now()
-	a.signal(syscall.SIGCONT)
+	a.Signal(syscall.SIGCONT)
 	kafka.Wait(t, readyWait, "it to be a member again", func() bool { return len(shared.GroupMembers(t, group(n))) == 2 })
 	load.await(200)
 	kafka.Wait(t, readyWait, "it to deliver what is new", func() bool {

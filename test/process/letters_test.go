@@ -110,7 +110,7 @@ func TestWrongDeadLetters(t *testing.T) {
 		sections = append(sections, endpoint(n, h, more))
 	}
 	g := start(t, write(t, configuration(shared, sections...)))
-	g.awaitEndpoint(good, readyWait)
+	g.AwaitEndpoint(good, readyWait)
 
 	produced := map[string][]*kgo.Record{}
 	for _, n := range append([]string{good}, values(names)...) {
@@ -120,7 +120,7 @@ func TestWrongDeadLetters(t *testing.T) {
 	ledger{shared, good, good, letters(good), []*hook{h}}.settle(t, produced[good]).once(t)
 	for _, s := range wrongSetUps() {
 		n := names[s.label]
-		t.Logf("%s: %s", s.label, g.awaitReason(n, readyWait, s.says(n)...))
+		t.Logf("%s: %s", s.label, g.AwaitUnready(n, readyWait, s.says(n)...))
 		if posts := h.all(func(p *post) bool { return p.record.topic == n }); len(posts) > 0 {
 			t.Errorf("%s: an endpoint without dead letters runs:\n%s", s.label, describe(posts))
 		}
@@ -128,13 +128,13 @@ func TestWrongDeadLetters(t *testing.T) {
 			t.Errorf("%s: the records are gone", s.label)
 		}
 	}
-	if lines := g.lines("endpoint does not run: trying again"); len(lines) < len(names) {
+	if lines := g.Lines("endpoint does not run: trying again"); len(lines) < len(names) {
 		t.Errorf("%d lines say why an endpoint does not run, want one for each of %d", len(lines), len(names))
 	}
 	for _, s := range wrongSetUps() {
 		s.mend(t, names[s.label])
 	}
-	g.awaitReady()
+	g.AwaitReady()
 	for _, s := range wrongSetUps() {
 		n := names[s.label]
 		a := ledger{shared, n, n, letters(n), []*hook{h}}.settle(t, produced[n])
@@ -164,22 +164,22 @@ func TestDeadLettersVanish(t *testing.T) {
 	path := write(t, configuration(shared, endpoint(n, h, nil)))
 	provision(t, path)
 	g := start(t, path)
-	g.awaitReady()
+	g.AwaitReady()
 	first := keyed(n, "good", "bad")
 	shared.Produce(t, first...)
 	ledger{shared, n, n, letters(n), []*hook{h}}.settle(t, first)
 
 	shared.DeleteTopic(t, letters(n))
 	began := time.Now()
-	reason := g.awaitReason(n, checked, letters(n), "provision")
+	reason := g.AwaitUnready(n, checked, letters(n), "provision")
 	t.Logf("it rested %s after the topic was deleted: %s", time.Since(began).Round(time.Second), reason)
-	if len(g.lines("endpoint rests")) != 1 {
+	if len(g.Lines("endpoint rests")) != 1 {
 		t.Errorf("the log does not say that the endpoint rests")
 	}
 	second := keyed(n, "bad", "good")
 	shared.Produce(t, second...)
 	provision(t, path)
-	g.awaitEndpoint(n, checked)
+	g.AwaitEndpoint(n, checked)
 	shared.WaitGroupLag(t, group(n), n, 0, settleWait)
 	if dead := len(shared.ReadTopic(t, letters(n), 1)); dead != 1 {
 		t.Errorf("%d dead letters on the new topic, want that of the record that waited", dead)
@@ -210,9 +210,9 @@ func TestDeadLettersByGateway(t *testing.T) {
 	provision(t, path)
 	shared.SetGroup(t, group(both), groupLetters, letters(both))
 	g := start(t, path)
-	g.awaitEndpoint(ours, readyWait)
-	g.awaitEndpoint(none, readyWait)
-	g.awaitReason(both, readyWait, groupLetters, letters(both))
+	g.AwaitEndpoint(ours, readyWait)
+	g.AwaitEndpoint(none, readyWait)
+	g.AwaitUnready(both, readyWait, groupLetters, letters(both))
 
 	produced := map[string][]*kgo.Record{}
 	for _, n := range []string{ours, none, both} {
@@ -235,8 +235,8 @@ func TestDeadLettersByGateway(t *testing.T) {
 		t.Errorf("an endpoint runs whose dead letters would be written twice:\n%s", describe(posts))
 	}
 	kafka.Wait(t, readyWait, "the metrics to say 1 and 1", func() bool {
-		return g.metric("sharehook_dead_letters_total", "endpoint", ours, "by", "gateway", "cause", "rejected") == 1 &&
-			g.metric("sharehook_dead_letters_total", "endpoint", ours, "by", "gateway", "cause", "delivery_limit") == 1
+		return g.Metric("sharehook_dead_letters_total", "endpoint", ours, "by", "gateway", "cause", "rejected") == 1 &&
+			g.Metric("sharehook_dead_letters_total", "endpoint", ours, "by", "gateway", "cause", "delivery_limit") == 1
 	})
 }
 

@@ -45,7 +45,7 @@ func mapping(t *testing.T, c *kafka.Cluster) {
 	})))
 	provision(t, path)
 	g := start(t, path, "--log-level", "debug")
-	g.awaitReady()
+	g.AwaitReady()
 	records := keyed(n, "good", "late", "down", "bad", "moved")
 	c.Produce(t, records...)
 
@@ -62,8 +62,8 @@ func mapping(t *testing.T, c *kafka.Cluster) {
 	mappingLetters(t, c, n)
 	mappingMetrics(t, g, n)
 	mappingLog(t, g, n)
-	g.signal(syscall.SIGTERM)
-	if code := g.exit(40 * time.Second); code != 0 {
+	g.Signal(syscall.SIGTERM)
+	if code := g.Exit(40 * time.Second); code != 0 {
 		t.Errorf("exits %d after SIGTERM, want 0", code)
 	}
 }
@@ -139,7 +139,7 @@ func mappingMetrics(t *testing.T, g *gateway, n string) {
 		{"sharehook_records_held", nil, 0},
 	} {
 		labels := append([]string{"endpoint", n}, m.labels...)
-		if got := g.metric(m.name, labels...); got != m.want {
+		if got := g.Metric(m.name, labels...); got != m.want {
 			t.Errorf("%s%q is %v, want %v", m.name, labels, got, m.want)
 		}
 	}
@@ -149,7 +149,7 @@ func mappingMetrics(t *testing.T, g *gateway, n string) {
 func mappingLog(t *testing.T, g *gateway, n string) {
 	t.Helper()
 	got := make(map[string]int)
-	for _, line := range g.lines("delivery.acknowledged") {
+	for _, line := range g.Lines("delivery.acknowledged") {
 		if line["endpoint"] != n || line["topic"] != n {
 			t.Errorf("a line of another endpoint: %v", line)
 		}
@@ -182,14 +182,14 @@ func TestLockShorterThanPOST(t *testing.T) {
 	path := write(t, configuration(shared, endpoint(n, h, keys{"share_group": keys{"lock": "2s"}})))
 	provision(t, path)
 	g := start(t, path)
-	g.awaitReady()
+	g.AwaitReady()
 	records := keyed(n, "slow")
 	shared.Produce(t, records...)
 	ledger{shared, n, n, letters(n), []*hook{h}}.settle(t, records).once(t)
 	if posts := h.all(); len(posts) != 1 || posts[0].delivery != 1 || posts[0].attempt != 1 {
 		t.Errorf("the posts are\n%s, want one, delivery 1", describe(posts))
 	}
-	if n := g.metric("sharehook_records_renewed_total"); n < 3 {
+	if n := g.Metric("sharehook_records_renewed_total"); n < 3 {
 		t.Errorf("%v renewals in 7 s of a lock of 2 s", n)
 	}
 }

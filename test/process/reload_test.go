@@ -10,6 +10,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/sharehook/sharehook/test/kafka"
+	"github.com/sharehook/sharehook/test/rig"
 )
 
 // TestReload: a changed, an added and a removed endpoint come into force, and
@@ -32,7 +33,7 @@ func TestReload(t *testing.T) {
 	patient := plain.with(keys{"timeout": "2m"})
 	path := write(t, configuration(shared, endpoint(same, calm, patient), endpoint(changed, old, plain), endpoint(gone, old, plain)))
 	g := start(t, path)
-	g.awaitReady()
+	g.AwaitReady()
 	shared.Produce(t, keyed(same, "held", "held", "held")...)
 	shared.Produce(t, append(keyed(changed, "one"), keyed(gone, "one")...)...)
 	kafka.Wait(t, readyWait, "the first deliveries", func() bool {
@@ -40,10 +41,10 @@ func TestReload(t *testing.T) {
 	})
 
 	rewrite(t, path, configuration(shared, endpoint(same, calm, patient), endpoint(changed, fresh, plain), endpoint(added, fresh, plain)))
-	g.signal(syscall.SIGHUP)
-	kafka.Wait(t, readyWait, "the reload", func() bool { return len(g.lines("configuration reloaded")) > 0 })
-	g.awaitReady()
-	if _, conditions := g.readiness(); len(conditions) != 3 || !conditions[added].Ready {
+	g.Signal(syscall.SIGHUP)
+	kafka.Wait(t, readyWait, "the reload", func() bool { return len(g.Lines("configuration reloaded")) > 0 })
+	g.AwaitReady()
+	if _, conditions := g.Readiness(); len(conditions) != 3 || !conditions[added].Ready {
 		t.Errorf("/readyz says %v, want %s, %s and %s", conditions, same, changed, added)
 	}
 	shared.Produce(t, append(keyed(changed, "two"), append(keyed(added, "two"), keyed(gone, "two")...)...)...)
@@ -72,7 +73,7 @@ func unmoved(t *testing.T, g *gateway, h *hook, n string, answer chan struct{}) 
 	if last := h.all(withKey("after"))[0]; !conns[last.conn] {
 		t.Errorf("after the reload it POSTs on connection %s, not on one of %v", last.conn, conns)
 	}
-	if n := g.metric("sharehook_config_last_reload_successful"); n != 1 {
+	if n := g.Metric("sharehook_config_last_reload_successful"); n != 1 {
 		t.Errorf("sharehook_config_last_reload_successful is %v, want 1", n)
 	}
 }
@@ -82,16 +83,16 @@ func unmoved(t *testing.T, g *gateway, h *hook, n string, answer chan struct{}) 
 func faults(t *testing.T, g *gateway, path string, h *hook, n string) {
 	t.Helper()
 	replace(t, path, "endpoints: [{name: only}]\n")
-	g.signal(syscall.SIGHUP)
+	g.Signal(syscall.SIGHUP)
 	kafka.Wait(t, readyWait, "the log to say what is wrong", func() bool {
-		return len(g.lines("configuration has a fault: the old one goes on")) > 0
+		return len(g.Lines("configuration has a fault: the old one goes on")) > 0
 	})
-	kafka.Wait(t, readyWait, "the metric to be 0", func() bool { return g.metric("sharehook_config_last_reload_successful") == 0 })
+	kafka.Wait(t, readyWait, "the metric to be 0", func() bool { return g.Metric("sharehook_config_last_reload_successful") == 0 })
 
-	rewrite(t, path, configuration(shared, endpoint(n, h, nil)).with(keys{"admin": keys{"listen": unusedAddress(t)}}))
-	g.signal(syscall.SIGHUP)
+	rewrite(t, path, configuration(shared, endpoint(n, h, nil)).with(keys{"admin": keys{"listen": rig.UnusedAddress(t)}}))
+	g.Signal(syscall.SIGHUP)
 	kafka.Wait(t, readyWait, "the log to name what needs a restart", func() bool {
-		for _, line := range g.lines("configuration is not reloaded: the old one goes on") {
+		for _, line := range g.Lines("configuration is not reloaded: the old one goes on") {
 			if text, _ := line["error"].(string); strings.Contains(text, "admin.listen") {
 				return true
 			}
@@ -101,9 +102,9 @@ func faults(t *testing.T, g *gateway, path string, h *hook, n string) {
 	before := len(h.all())
 	shared.Produce(t, &kgo.Record{Topic: n, Key: []byte("three")})
 	kafka.Wait(t, readyWait, "the old configuration to go on", func() bool { return len(h.all(accepted)) == before+1 })
-	g.awaitReady()
-	g.signal(syscall.SIGTERM)
-	if code := g.exit(readyWait); code != 0 {
+	g.AwaitReady()
+	g.Signal(syscall.SIGTERM)
+	if code := g.Exit(readyWait); code != 0 {
 		t.Errorf("exits %d after SIGTERM, want 0", code)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,11 +18,11 @@ type Gateway struct {
 	admin string // once it is known
 }
 
-// Run starts the gateway of a program on a file.
-func Run(tb testing.TB, program, path, instance string, env ...string) *Gateway {
+// Run starts the gateway of a program on a file, with more arguments.
+func Run(tb testing.TB, env []string, program, path string, args ...string) *Gateway {
 	tb.Helper()
-	return &Gateway{Process: Start(tb, "gateway "+instance, env, program,
-		"run", "-c", path, "--instance", instance, "--log-format", "json")}
+	args = append([]string{"run", "-c", path, "--log-format", "json"}, args...)
+	return &Gateway{Process: Start(tb, "the gateway "+strings.Join(args[5:], " "), env, program, args...)}
 }
 
 // Provision runs the command of that name, which must do well.
@@ -99,28 +100,55 @@ func (g *Gateway) Readiness() (status int, conditions map[string]Condition) {
 // AwaitReady waits until the gateway is ready as a whole.
 func (g *Gateway) AwaitReady() {
 	g.tb.Helper()
-	Wait(g.tb, ReadyWait, g.Name+" to be ready", func() bool {
-		status, _ := g.Readiness()
-		return status == http.StatusOK
-	})
+	g.await(ReadyWait, g.Name+" to be ready", func(status int, _ map[string]Condition) bool { return status == http.StatusOK })
+}
+
+// AwaitEndpoint waits until one endpoint is ready, whatever the others are.
+func (g *Gateway) AwaitEndpoint(endpoint string, within time.Duration) {
+	g.tb.Helper()
+	g.await(within, "endpoint "+endpoint+" to be ready", func(_ int, conditions map[string]Condition) bool { return conditions[endpoint].Ready })
 }
 
 // AwaitReason waits until /readyz says of an endpoint something with these
-// words.
+// words. An empty endpoint is the gateway as a whole.
 func (g *Gateway) AwaitReason(endpoint string, within time.Duration, words ...string) string {
 	g.tb.Helper()
-	var last Condition
-	Wait(g.tb, within, "/readyz to say of "+endpoint+": "+strings.Join(words, " ... "), func() bool {
-		_, conditions := g.Readiness()
-		last = conditions[endpoint]
-		for _, w := range words {
-			if !strings.Contains(last.Reason, w) {
-				return false
-			}
-		}
-		return true
+	return g.awaitReason(endpoint, within, words, func(int, Condition) bool { return true })
+}
+
+// AwaitUnready is AwaitReason for what keeps an endpoint from being ready.
+func (g *Gateway) AwaitUnready(endpoint string, within time.Duration, words ...string) string {
+	g.tb.Helper()
+	return g.awaitReason(endpoint, within, words, func(status int, c Condition) bool {
+		return status == http.StatusServiceUnavailable && !c.Ready && c.Reason != ""
 	})
-	return last.Reason
+}
+
+func (g *Gateway) awaitReason(endpoint string, within time.Duration, words []string, and func(int, Condition) bool) (reason string) {
+	g.tb.Helper()
+	g.await(within, "/readyz to say of "+endpoint+": "+strings.Join(words, " ... "), func(status int, conditions map[string]Condition) bool {
+		reason = conditions[endpoint].Reason
+		return and(status, conditions[endpoint]) && !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(reason, w) })
+	})
+	return reason
+}
+
+// await waits for what /readyz says, and tells what that was if it never is.
+func (g *Gateway) await(within time.Duration, what string, holds func(int, map[string]Condition) bool) {
+	g.tb.Helper()
+	last := make(map[string]Condition)
+	held := false
+	defer func() {
+		if !held {
+			g.tb.Logf("/readyz said last: %+v", last)
+		}
+	}()
+	Wait(g.tb, within, what, func() bool {
+		var status int
+		status, last = g.Readiness()
+		held = holds(status, last)
+		return held
+	})
 }
 
 // Metric sums the series of a metric that have these labels: name, value,
