@@ -59,7 +59,7 @@ func (o *observer) BreakerChanged(c dispatch.BreakerChange) {
 	level := slog.LevelInfo
 	if c.To == dispatch.BreakerOpen {
 		level = slog.LevelWarn
-		attrs = append(attrs, slog.Duration("next_probe_in", c.Cooldown))
+		attrs = append(attrs, slog.String("last_failure", o.failure.Load().String()), slog.Duration("next_probe_in", c.Cooldown))
 	}
 	if c.Down > 0 {
 		attrs = append(attrs, slog.Duration("down_for", c.Down))

@@ -20,7 +20,9 @@ func (e *endpoint) deliver(ctx context.Context, w window) error {
 	e.held.Store(group)
 	e.running.Store(d)
 	defer e.running.Store(nil)
-	e.setReason("")
+	if e.setReason("") {
+		e.log.Info("endpoint runs", "share_group", e.cfg.ShareGroup.Name, "topics", e.cfg.Topics, "members", e.cfg.Members)
+	}
 
 	ended := make(chan error, 1)
 	go func() { ended <- d.Run(ctx) }()
@@ -54,7 +56,9 @@ func (e *endpoint) join(w window) (*sharegroup.Group, *dispatch.Endpoint, error)
 	do := dispatchOptions(e.cfg, w)
 	do.Source = source{group}
 	do.Attempter = attempter{e.hook}
-	do.Observer = e.observer()
+	observer := e.newObserver()
+	e.observer.Store(observer)
+	do.Observer = observer
 	do.MaxDeliveries = e.limit.Load
 	do.Logger = e.log
 	if e.letters != nil {
@@ -70,7 +74,7 @@ func (e *endpoint) join(w window) (*sharegroup.Group, *dispatch.Endpoint, error)
 	return group, d, nil
 }
 
-func (e *endpoint) observer() *observer {
+func (e *endpoint) newObserver() *observer {
 	return &observer{
 		endpoint:   e.cfg.Name,
 		group:      e.cfg.ShareGroup.Name,
@@ -177,8 +181,11 @@ func (e *endpoint) condition() admin.Condition {
 	c.Ready = true
 	stats := d.Stats()
 	c.Reason = breakerReason(stats.Breaker)
+	if stats.Breaker.State == dispatch.BreakerOpen {
+		c.Reason += "; last failure: " + e.observer.Load().failure.Load().String()
+	}
 	if stats.Paused {
-		c.Reason = "paused: the endpoint answered 410 Gone; restart the gateway when it is there again"
+		c.Reason = "paused: the endpoint answered 410 Gone; restart the gateway when it is there again, or change the endpoint in the file"
 	}
 	return c
 }

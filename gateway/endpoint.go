@@ -42,15 +42,16 @@ type endpoint struct {
 	metrics *telemetry.EndpointMetrics
 	log     *slog.Logger
 
-	stopped chan struct{}     // closed by stop
-	times   stopTimes         // written before stopped is closed
-	ended   chan struct{}     // closed when it has stopped and let go of everything
-	files   [sha256.Size]byte // the content of the files that its TLS section names
-	limit   atomic.Int32      // the group's delivery limit, 0: not known
-	lock    atomic.Int64      // the length of its lock in nanoseconds, 0: not known
-	lag     atomic.Pointer[map[string]int64]
-	held    atomic.Pointer[sharegroup.Group]
-	running atomic.Pointer[dispatch.Endpoint]
+	stopped  chan struct{}     // closed by stop
+	times    stopTimes         // written before stopped is closed
+	ended    chan struct{}     // closed when it has stopped and let go of everything
+	files    [sha256.Size]byte // the content of the files that its TLS section names
+	limit    atomic.Int32      // the group's delivery limit, 0: not known
+	lock     atomic.Int64      // the length of its lock in nanoseconds, 0: not known
+	lag      atomic.Pointer[map[string]int64]
+	held     atomic.Pointer[sharegroup.Group]
+	running  atomic.Pointer[dispatch.Endpoint]
+	observer atomic.Pointer[observer]
 
 	mu     sync.Mutex
 	reason string // why it does not run; empty: it does

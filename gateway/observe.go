@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -29,6 +30,28 @@ type observer struct {
 	propagator propagation.TextMapPropagator
 	log        *slog.Logger
 	watch      func(Delivery) // Options.OnDelivery; nil: nobody
+	failure    atomic.Pointer[failure]
+}
+
+// failure is the last attempt that was not accepted: while a breaker is open
+// it is what the person on call wants to know.
+type failure struct {
+	reason string
+	status int // 0: no answer
+	cause  error
+}
+
+func (f *failure) String() string {
+	switch {
+	case f == nil:
+		return ""
+	case f.cause != nil:
+		return f.reason + " (" + f.cause.Error() + ")"
+	case f.status != 0:
+		return f.reason + " (" + strconv.Itoa(f.status) + ")"
+	default:
+		return f.reason
+	}
 }
 
 var _ dispatch.Observer = (*observer)(nil)
@@ -62,8 +85,20 @@ func (o *observer) Started(ctx context.Context, dr dispatch.Record) context.Cont
 }
 
 // Attempted counts an attempt. Its span is made where it is made.
-func (o *observer) Attempted(_ context.Context, _ dispatch.Record, _ int, a dispatch.Answer) {
+func (o *observer) Attempted(ctx context.Context, dr dispatch.Record, n int, a dispatch.Answer) {
 	o.metrics.Attempt(a.Verdict.String(), a.Reason, a.Elapsed)
+	if a.Verdict == dispatch.VerdictAccept {
+		return
+	}
+	f := &failure{a.Reason, a.Status, a.Cause}
+	o.failure.Store(f)
+	r := of(dr)
+	if a.Gone {
+		o.log.WarnContext(ctx, "endpoint.paused", "what", "the endpoint answered 410 Gone: nothing is sent to it until the gateway restarts or the endpoint changes in the file",
+			"topic", r.Topic(), "partition", r.Partition(), "offset", r.Offset())
+	}
+	o.log.DebugContext(ctx, "delivery.attempted", "topic", r.Topic(), "partition", r.Partition(), "offset", r.Offset(),
+		"attempt", n, "verdict", a.Verdict.String(), "failure", f.String(), "elapsed", a.Elapsed)
 }
 
 // Waiting notes a wait in the span.

@@ -38,7 +38,7 @@ looked at: records that somebody made up go only to endpoints that were named.`,
   sharehook dev --records 200 --output json
   sharehook dev -c sharehook.yaml
   sharehook dev --print > sharehook.yaml    the sample's file, to begin with`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if records < 0 {
 				return fmt.Errorf("--records %d: it is a number above 0, or 0 for no end", records)

@@ -96,11 +96,28 @@ func (f *flags) logger(w io.Writer) *slog.Logger {
 func (f *flags) newLogger(w io.Writer) *slog.Logger {
 	var level slog.Level
 	_ = level.UnmarshalText([]byte(f.logLevel)) // checked before
-	opts := &slog.HandlerOptions{Level: level}
+	opts := &slog.HandlerOptions{Level: level, ReplaceAttr: readable}
 	if f.logFormat == "text" || f.logFormat == "" && terminal(w) {
 		return slog.New(slog.NewTextHandler(w, opts))
 	}
 	return slog.New(slog.NewJSONHandler(w, opts))
+}
+
+// readable writes durations as the file does, also in JSON, where they would be
+// nanoseconds without a unit.
+func readable(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() == slog.KindDuration {
+		a.Value = slog.StringValue(a.Value.Duration().String())
+	}
+	return a
+}
+
+// noArguments refuses what stands behind a command's name.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("%s takes no argument, but was given %q; name a file with -c", cmd.CommandPath(), args[0])
+	}
+	return nil
 }
 
 // terminal says whether w is one.

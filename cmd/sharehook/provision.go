@@ -25,7 +25,7 @@ settings of share groups as the file wishes. It deletes nothing, takes no
 partitions away, and does nothing where nothing is to be done.`,
 		Example: `  sharehook provision -c sharehook.yaml --dry-run
   sharehook provision -c sharehook.yaml`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := f.load()
 			if err != nil {
@@ -66,6 +66,14 @@ func printPlans(w io.Writer, f *flags, plans []gateway.Plan, dryRun, refused boo
 	case refused:
 		done = "planned, not all of them made"
 	}
-	_, err := fmt.Fprintf(w, "%d endpoints, %d changes %s\n", len(plans), n, done)
+	_, err := fmt.Fprintf(w, "%s, %s %s\n", count(len(plans), "endpoint"), count(n, "change"), done)
 	return failed(err)
+}
+
+// count is a number of things.
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }

@@ -27,7 +27,7 @@ SIGHUP, and a change of a file that the configuration was made of, reload it:
 all or nothing, endpoints that did not change go on undisturbed.`,
 		Example: `  sharehook run -c sharehook.yaml
   sharehook run -c /etc/sharehook/ --provision --log-format json`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := f.load()
 			if err != nil {

@@ -15,7 +15,7 @@ func schemaCommand() *cobra.Command {
 		Example: `  sharehook schema > sharehook.schema.json
   # and as the first line of the file:
   # yaml-language-server: $schema=sharehook.schema.json`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s\n", config.Schema())
 			return failed(err)

@@ -18,7 +18,7 @@ one line that sums it up. It connects to nothing.`,
 		Example: `  sharehook validate -c sharehook.yaml
   sharehook validate -c sharehook.yaml --print    the file with every default
   sharehook validate -c sharehook.yaml --output json`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := f.load()
 			out := cmd.OutOrStdout()

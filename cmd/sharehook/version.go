@@ -30,7 +30,7 @@ func versionCommand(f *flags) *cobra.Command {
 		Use:     "version",
 		Short:   "Print version, commit, Go and kgo",
 		Example: "  sharehook version --output json",
-		Args:    cobra.NoArgs,
+		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			v := versions{Version: version, Commit: commit, Go: runtime.Version(), Kgo: "unknown"}
 			if info, ok := debug.ReadBuildInfo(); ok {

@@ -91,6 +91,7 @@ admin:
 defaults:
   retry: {attempts: 1, initial_interval: 10ms, max_interval: 20ms}
   share_group: {max_deliveries: 3}
+  breaker: {enabled: false} # two endpoints accept nothing, on purpose
 endpoints:
   - {name: pay, topics: [payments], url: "%[1]s/accept"}
   - {name: shop, topics: [payments, '^shop\.[a-z]+$'], url: "%[1]s/reject", dead_letter: {topic: dead.shop}}
