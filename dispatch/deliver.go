@@ -99,8 +99,10 @@ func (e *Endpoint) mindStop(a *Answer) {
 
 // note remembers the answer for the outcome.
 func (d *delivery) note(a Answer) {
-	d.outcome.Attempts++
-	if !a.Gone && !d.permit.probe { // neither a pause nor a probe is a failure of the record
+	if !a.Held {
+		d.outcome.Attempts++
+	}
+	if !a.Held && !a.Gone && !d.permit.probe { // neither a pause nor a probe is a failure of the record
 		d.counted++
 	}
 	d.outcome.Verdict, d.outcome.Reason, d.outcome.Status = a.Verdict, a.Reason, a.Status

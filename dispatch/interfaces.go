@@ -84,6 +84,7 @@ const (
 	WaitRetryAfter WaitCause = "retry_after" // the same, as long as the endpoint asked for
 	WaitPaused     WaitCause = "paused"      // the endpoint is gone until it is resumed
 	WaitBreaker    WaitCause = "breaker"     // the breaker is open
+	WaitHeld       WaitCause = "held"        // nothing can be sent, for a fault of ours
 	WaitDeadLetter WaitCause = "dead_letter" // writing the dead letter failed
 )
 

@@ -9,6 +9,7 @@ type Answer struct {
 	Status       int           // HTTP's; 0: no answer came
 	RetryAfter   time.Duration // capped by who made the attempt; 0: none
 	HoldEndpoint bool          // RetryAfter holds back the whole endpoint
+	Held         bool          // nothing was sent, for a fault of ours: this was no attempt
 	Gone         bool          // pause the endpoint and keep the record, whatever the verdict
 	Elapsed      time.Duration
 	Excerpt      []byte // the beginning of the answer's body

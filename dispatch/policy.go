@@ -44,6 +44,10 @@ type decision struct {
 // afterAnswer decides on the answer to an attempt, which is counted already.
 func (p policy) afterAnswer(s standing, a Answer, draining bool) decision {
 	switch {
+	case a.Held && !draining:
+		return p.hold(s, a)
+	case a.Held:
+		return p.onDrain(s)
 	case a.Gone && !draining:
 		return decision{step: stepKeep, wait: Wait{Cause: WaitPaused}}
 	case a.Gone:
@@ -65,6 +69,15 @@ func (p policy) afterAnswer(s standing, a Answer, draining bool) decision {
 		return p.release(s)
 	}
 	return p.retryLater(s, a)
+}
+
+// hold waits until it is worth trying again to send anything at all.
+func (p policy) hold(s standing, a Answer) decision {
+	wait := max(a.RetryAfter, p.retry.InitialInterval)
+	if wait > p.retry.MaxElapsedTime-s.elapsed && !s.last() {
+		return p.release(s)
+	}
+	return decision{step: stepWait, wait: Wait{Cause: WaitHeld, For: wait}}
 }
 
 // keep holds on to a record that has met an endpoint which is shut out since:

@@ -19,6 +19,7 @@ func waits(c WaitCause, d time.Duration) decision {
 
 func TestPolicyAfterAnswer(t *testing.T) {
 	t.Parallel()
+	held := Answer{Verdict: VerdictRelease, Held: true, Reason: ReasonAuth, RetryAfter: 7 * time.Second}
 	gone := Answer{Verdict: VerdictReject, Gone: true, Status: 410}
 	after := func(d time.Duration) Answer { a := failure; a.RetryAfter = d; return a }
 	first := standing{count: 1, limit: 10, counted: 1}
@@ -70,6 +71,9 @@ func TestPolicyAfterAnswer(t *testing.T) {
 		{name: "retry-after, too long, last, by gateway", s: last, answer: after(11 * time.Minute), byGateway: true, want: deadLetter(CauseDeliveryLimit)},
 		{name: "retry-after, none left", s: spent, answer: after(time.Second), want: acknowledge(Release)},
 
+		{name: "held", s: first, answer: held, want: decision{step: stepWait, wait: Wait{Cause: WaitHeld, For: 7 * time.Second}}},
+		{name: "held, attempts used up", s: spent, answer: held, want: decision{step: stepWait, wait: Wait{Cause: WaitHeld, For: 7 * time.Second}}},
+		{name: "held, draining", s: first, answer: held, draining: true, want: decision{step: stepGiveBack}},
 		{name: "gone", s: first, answer: gone, want: decision{step: stepKeep, wait: Wait{Cause: WaitPaused}}},
 		{name: "gone, none left", s: lastSpent, answer: gone, byGateway: true, want: decision{step: stepKeep, wait: Wait{Cause: WaitPaused}}},
 		{name: "gone while draining", s: first, answer: gone, draining: true, want: decision{step: stepGiveBack}},

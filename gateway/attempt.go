@@ -50,7 +50,8 @@ func answer(res webhooks.Result) dispatch.Answer {
 		Reason:       string(res.Reason),
 		Status:       res.Status,
 		RetryAfter:   res.RetryAfter,
-		HoldEndpoint: res.HoldEndpoint,
+		HoldEndpoint: res.HoldEndpoint || res.Held, // without credentials no record can be sent
+		Held:         res.Held,
 		Gone:         res.Gone,
 		Elapsed:      res.Elapsed,
 		Excerpt:      res.Excerpt,
