@@ -214,7 +214,7 @@ func (m *member) settle(l *ledger, err error, t *tally) {
 		case r == nil:
 		case e.status == kgo.AckRenew:
 			r.renewing = false
-			if err != nil && r.handle == e.handle && !(errors.Is(err, kerr.InvalidRecordState) && len(batch) > 1) {
+			if err != nil && r.handle == e.handle && (len(batch) == 1 || !errors.Is(err, kerr.InvalidRecordState)) {
 				// Its session or its leader is gone, and with it the lock; or
 				// it is the one that the broker has refused. kgo would not
 				// send a second renewal of it, nor say that it does not.
