@@ -90,7 +90,7 @@ func striking(name string, what strike, inOrder bool) func(testing.TB, *bed, *re
 			at := b.random.IntN(2)
 			replica := []string{"a", "b"}[at]
 			struck := time.Now()
-			most += st.hook.Count(rig.UnderWay, rig.From(replica), rig.Since(struck.Add(-time.Minute)))
+			most += st.hook.Count(rig.InFlight, rig.From(replica))
 			both[at] = what(st, both[at], replica)
 			// Frozen, it may have had records on the way to it: the broker's
 			// answer lay in its socket.

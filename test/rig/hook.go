@@ -193,8 +193,11 @@ next:
 // Count is how many posts match.
 func (h *Hook) Count(match ...func(*Post) bool) int { return len(h.Posts(match...)) }
 
-// UnderWay are the posts that are not answered.
+// UnderWay are the posts that are not answered, those that broke off included.
 func UnderWay(p *Post) bool { return p.Answered.IsZero() }
+
+// InFlight are the posts that are yet to be answered.
+func InFlight(p *Post) bool { return p.Answered.IsZero() && p.Cut.IsZero() }
 
 // Accepted are the posts that were answered 2xx.
 func Accepted(p *Post) bool { return p.Status/100 == 2 }
@@ -221,6 +224,11 @@ const arriving = 100 * time.Millisecond
 // before that the broker may not have known.
 func Held(at time.Time) func(*Post) bool {
 	return func(p *Post) bool {
-		return p.At.Before(at.Add(arriving)) && (p.Answered.IsZero() || p.Answered.After(at.Add(-confirming)))
+		return p.At.Before(at.Add(arriving)) && !p.endedBefore(at.Add(-confirming))
 	}
+}
+
+func (p *Post) endedBefore(at time.Time) bool {
+	before := func(end time.Time) bool { return !end.IsZero() && end.Before(at) }
+	return before(p.Answered) || before(p.Cut)
 }
