@@ -44,6 +44,9 @@ func Provision(ctx context.Context, o Options, dryRun bool) ([]Plan, error) {
 		if err != nil {
 			errs = append(errs, fmt.Errorf("endpoint %q: %w", e.Name, err))
 		}
+		if changes == nil {
+			changes = []cluster.Change{} // in JSON an empty list
+		}
 		plans = append(plans, Plan{Endpoint: e.Name, ShareGroup: e.ShareGroup.Name, Changes: changes})
 		if err != nil || dryRun {
 			continue

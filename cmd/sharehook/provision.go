@@ -61,6 +61,8 @@ func printPlans(w io.Writer, f *flags, plans []gateway.Plan, dryRun, refused boo
 	}
 	done := "made"
 	switch {
+	case dryRun && refused:
+		done = "planned, and not all could be"
 	case dryRun:
 		done = "planned, none made"
 	case refused:

@@ -25,6 +25,10 @@ const (
 	// settle is how long there must be no event before the files are looked
 	// at: a file is written in several steps.
 	settle = 250 * time.Millisecond
+	// settleShrunk is the same where there is less in the files than before:
+	// one of them is perhaps being written anew, with a pause in the middle,
+	// and its first half may well be valid.
+	settleShrunk = 3 * time.Second
 	// lookAnyway is how often they are looked at without an event. Network
 	// file systems give none.
 	lookAnyway = 10 * time.Second
@@ -49,7 +53,14 @@ type Watcher struct {
 	o       Options
 	fs      *fsnotify.Watcher // nil: no events
 	folders map[string]bool   // that are watched
-	seen    [sha256.Size]byte // the digest of the content at the last look
+	seen    content           // at the last look that counted
+	looked  content           // at the last look
+}
+
+// content stands for what is in all files.
+type content struct {
+	digest [sha256.Size]byte
+	size   int64
 }
 
 // New begins to watch: a change from here on is noticed by Run, which must be
@@ -91,29 +102,34 @@ func (w *Watcher) Run(ctx context.Context) {
 			w.o.Logger.Debug("watch files", "error", err)
 			quiet.Reset(settle)
 		case <-quiet.C:
-			w.look()
-			quiet.Reset(lookAnyway)
+			quiet.Reset(w.look())
 		}
 	}
 }
 
-// look compares the content with what it was.
-func (w *Watcher) look() {
+// look compares the content with what it was, and says when to look again.
+func (w *Watcher) look() time.Duration {
 	now := w.digest()
-	if now == w.seen {
-		return
+	before := w.looked
+	w.looked = now
+	switch {
+	case now == w.seen:
+		return lookAnyway
+	case now.size < w.seen.size && now != before:
+		return settleShrunk // and then only if it is still the same
 	}
 	w.seen = now
-	before := w.o.Files()
+	files := w.o.Files()
 	w.o.Changed()
-	if slices.Equal(before, w.o.Files()) {
-		return
+	if slices.Equal(files, w.o.Files()) {
+		return lookAnyway
 	}
 	// What was loaded depends on other files. They may have changed after they
 	// were read and before they were watched: once more.
 	w.watchFolders()
 	w.seen = w.digest()
 	w.o.Changed()
+	return lookAnyway
 }
 
 // watchFolders watches the folders of all files, links followed: a swap
@@ -145,8 +161,9 @@ func (w *Watcher) watchFolders() {
 
 // digest stands for the content of all files. A file that cannot be read has
 // the content of none.
-func (w *Watcher) digest() [sha256.Size]byte {
+func (w *Watcher) digest() content {
 	h := sha256.New()
+	var size int64
 	for _, file := range w.o.Files() {
 		_, _ = io.WriteString(h, file+"\x00")
 		if entries, err := os.ReadDir(file); err == nil {
@@ -160,10 +177,11 @@ func (w *Watcher) digest() [sha256.Size]byte {
 			_, _ = io.WriteString(h, "\x00gone\x00")
 			continue
 		}
-		content := sha256.New()
-		_, _ = io.Copy(content, io.LimitReader(f, mostRead))
+		one := sha256.New()
+		n, _ := io.Copy(one, io.LimitReader(f, mostRead))
 		_ = f.Close()
-		_, _ = h.Write(content.Sum(nil))
+		size += n
+		_, _ = h.Write(one.Sum(nil))
 	}
-	return [sha256.Size]byte(h.Sum(nil))
+	return content{[sha256.Size]byte(h.Sum(nil)), size}
 }

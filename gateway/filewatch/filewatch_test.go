@@ -85,6 +85,41 @@ func TestChangesAreNoticed(t *testing.T) {
 	}
 }
 
+// A file is written anew with a pause, and its first half would do by itself:
+// only the whole is told of.
+func TestHalfWrittenFileIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	write(t, file, "first half, second half")
+	changed := make(chan string, 10)
+	w := New(Options{
+		Files: func() []string { return []string{file} },
+		Changed: func() {
+			text, err := os.ReadFile(file)
+			must(t, err)
+			changed <- string(text)
+		},
+	})
+	write(t, file, "first half,")
+	if wait := w.look(); wait != settleShrunk {
+		t.Fatalf("looks again after %v, want %v", wait, settleShrunk)
+	}
+	write(t, file, "first half, other half!")
+	w.look()
+	if got := <-changed; got != "first half, other half!" || len(changed) != 0 {
+		t.Errorf("told of %q and %d more, want the whole once", got, len(changed))
+	}
+	// One that stays shorter is told of as well.
+	write(t, file, "short")
+	w.look()
+	w.look()
+	if got := <-changed; got != "short" {
+		t.Errorf("told of %q, want the shorter content", got)
+	}
+	must(t, w.fs.Close())
+}
+
 func plain(t *testing.T, dir string) string {
 	t.Helper()
 	write(t, filepath.Join(dir, "file"), "old")

@@ -41,6 +41,9 @@ func newMatcher(entries []string) (matcher, error) {
 	return t, nil
 }
 
+// newTopicsEvery is how often an expression looks for topics that came later.
+const newTopicsEvery = 10 * time.Second
+
 // subscription are the options that subscribe a client. kgo takes either
 // names or expressions, so beside an expression a name is made one.
 func (t matcher) subscription() []kgo.Opt {
@@ -54,7 +57,7 @@ func (t matcher) subscription() []kgo.Opt {
 		}
 		expressions = append(expressions, entry)
 	}
-	return []kgo.Opt{kgo.ConsumeTopics(expressions...), kgo.ConsumeRegex()}
+	return []kgo.Opt{kgo.ConsumeTopics(expressions...), kgo.ConsumeRegex(), kgo.MetadataMaxAge(newTopicsEvery)}
 }
 
 // names are the entries that are plain names.
