@@ -20,7 +20,9 @@
 // # Invariants
 //
 //   - A record that a caller got is acknowledged by that caller or given back
-//     by the broker; nothing in here ends a delivery by itself.
+//     by the broker. One that nobody takes is given back after a while.
+//   - Nothing is fetched unless somebody wants records. What a fetch under way
+//     brings all the same is kept here.
 //   - Nothing stays in kgo's buffer for longer than [bufferDwell]: what waits
 //     there has its lock running and nobody who renews it.
 //   - No acknowledgement is handed to kgo after its record's lock deadline, as
@@ -33,14 +35,17 @@
 //     was lost) takes the place of its old handle under the running attempt. A
 //     record whose acceptance or rejection was lost on the way is acknowledged
 //     again when it comes back, without a second delivery.
-//   - The topic ID is part of a record's name: a topic made again has other
-//     records at the same offsets.
+//   - A topic made again has other records at the same offsets: nothing that is
+//     known of the old ones counts for them, and their topic ID is another.
+//   - A renewal that is lost with its session ends the lock: it is not repeated,
+//     as kgo would neither send it nor say so.
 //
 // # Locks and goroutines
 //
 // Group.mu guards all state of members, records and ledgers. It is never held
-// while a caller's function, a request or a poll runs; kgo's Record.Ack is
-// called under it and only queues. Goroutines: one a member polls, one a
-// member asks kgo to send what waits, one a group keeps the locks; all end in
+// while a caller's function, a request or a poll runs; kgo's MarkAcks is called
+// under it and only queues. Goroutines: one a member polls, one a member asks
+// kgo to send what waits, one a group keeps the locks and one looks after
+// topics; others heal a topic or wait to open a ledger again. All end in
 // [Group.Leave].
 package sharegroup
