@@ -105,3 +105,24 @@ func filesDigest(c *config.TLS) [sha256.Size]byte {
 	}
 	return [sha256.Size]byte(h.Sum(nil))
 }
+
+// CheckFiles reads the certificates and keys that a configuration names, which
+// package config does not. Its error is all that is wrong with them, joined.
+func CheckFiles(c *config.Config) error {
+	var errs []error
+	check := func(what string, files *config.TLS) {
+		if files == nil {
+			return
+		}
+		if _, err := tlsConfig(*files); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w; check the path, the permissions and the content", what, err))
+		}
+	}
+	check("kafka.tls", c.Kafka.TLS)
+	for _, e := range c.Endpoints {
+		if e.Enabled {
+			check(fmt.Sprintf("tls of endpoint %q", e.Name), e.TLS)
+		}
+	}
+	return errors.Join(errs...)
+}

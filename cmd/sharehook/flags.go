@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sharehook/sharehook/config"
+	"github.com/sharehook/sharehook/gateway"
 )
 
 // configVariable names the file where no flag does.
@@ -76,6 +77,15 @@ func (f *flags) load() (*config.Config, error) {
 		return nil, fmt.Errorf("no configuration at %s; name one with -c or %s", path, configVariable)
 	}
 	return cfg, err
+}
+
+// loadWhole reads the configuration, and looks at the files that it names.
+func (f *flags) loadWhole() (*config.Config, error) {
+	cfg, err := f.load()
+	if err != nil {
+		return nil, err
+	}
+	return cfg, gateway.CheckFiles(cfg)
 }
 
 // problems are the faults of a file, if that is what err is.

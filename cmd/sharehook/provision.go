@@ -27,7 +27,7 @@ partitions away, and does nothing where nothing is to be done.`,
   sharehook provision -c sharehook.yaml`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := f.load()
+			cfg, err := f.loadWhole()
 			if err != nil {
 				return err
 			}

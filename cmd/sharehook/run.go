@@ -29,7 +29,7 @@ all or nothing, endpoints that did not change go on undisturbed.`,
   sharehook run -c /etc/sharehook/ --provision --log-format json`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := f.load()
+			cfg, err := f.loadWhole()
 			if err != nil {
 				return err
 			}
@@ -37,7 +37,7 @@ all or nothing, endpoints that did not change go on undisturbed.`,
 			o := gateway.Options{Config: cfg, Version: version, InstanceID: instance, Logger: log}
 			s := watchSignals(cmd.Context(), log)
 			defer s.stop()
-			o.Load, o.ReloadNow = f.load, s.reload
+			o.Load, o.ReloadNow = f.loadWhole, s.reload
 			if provision {
 				if _, err := gateway.Provision(s.drain, o, false); err != nil {
 					return failed(err)

@@ -20,7 +20,7 @@ one line that sums it up. It connects to nothing.`,
   sharehook validate -c sharehook.yaml --output json`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := f.load()
+			cfg, err := f.loadWhole()
 			out := cmd.OutOrStdout()
 			if f.json() && (err == nil || len(problems(err)) > 0) && !printIt {
 				if perr := printJSON(out, report(cfg, problems(err))); perr != nil {
