@@ -55,15 +55,20 @@ func (e *Endpoint) dial(ctx context.Context, network, addr string) (net.Conn, er
 	defer cancel()
 	defer context.AfterFunc(e.lifetime, cancel)()
 
-	raw, err := e.way.dial(ctx, network, addr)
-	if err != nil {
-		return nil, &dialError{err}
-	}
-	tracked, err := e.conns.add(raw)
+	tracked, err := e.connect(ctx, network, addr)
 	if err != nil {
 		return nil, err
 	}
 	return newAnswerConn(tracked), nil
+}
+
+// connect opens a connection that Close ends.
+func (e *Endpoint) connect(ctx context.Context, network, addr string) (net.Conn, error) {
+	raw, err := e.way.dial(ctx, network, addr)
+	if err != nil {
+		return nil, &dialError{err}
+	}
+	return e.conns.add(raw)
 }
 
 // dialTLS opens a connection and its TLS session. It is done here rather than by
@@ -74,11 +79,7 @@ func (e *Endpoint) dialTLS(ctx context.Context, network, addr string) (net.Conn,
 	defer cancel()
 	defer context.AfterFunc(e.lifetime, cancel)()
 
-	raw, err := e.way.dial(ctx, network, addr)
-	if err != nil {
-		return nil, &dialError{err}
-	}
-	tracked, err := e.conns.add(raw)
+	tracked, err := e.connect(ctx, network, addr)
 	if err != nil {
 		return nil, err
 	}

@@ -28,14 +28,7 @@ type memo struct {
 
 // keep is the goroutine that renews locks, and counts those that are lost.
 func (g *Group) keep() {
-	for {
-		timer := time.NewTimer(g.Lock() / keepsPerLock)
-		select {
-		case <-g.quit:
-			timer.Stop()
-			return
-		case <-timer.C:
-		}
+	for sleep(g.quit, g.Lock()/keepsPerLock) {
 		g.keepOnce(time.Now())
 	}
 }
@@ -155,12 +148,8 @@ func (m *member) send() {
 		}
 		wait := piggybackWait
 		for {
-			timer := time.NewTimer(wait)
-			select {
-			case <-m.group.quit:
-				timer.Stop()
+			if !sleep(m.group.quit, wait) {
 				return
-			case <-timer.C:
 			}
 			if !m.unanswered() {
 				break
@@ -179,6 +168,19 @@ var ended = func() context.Context {
 	cancel()
 	return ctx
 }()
+
+// sleep waits for d and says whether it has done so: false means that stop
+// came first.
+func sleep(stop <-chan struct{}, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-stop:
+		return false
+	}
+}
 
 // until is a context that ends with stop, or after timeout.
 func until(stop <-chan struct{}, timeout time.Duration) (context.Context, context.CancelFunc) {

@@ -142,12 +142,7 @@ func (m *member) pollOnce(ctx context.Context) {
 		return
 	}
 	m.errorWait = min(max(minErrorWait, 2*m.errorWait), maxErrorWait)
-	timer := time.NewTimer(m.errorWait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-m.group.stop:
-	}
+	sleep(m.group.stop, m.errorWait)
 }
 
 // failed handles the errors of a poll and says whether there was one.

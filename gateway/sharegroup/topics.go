@@ -115,11 +115,7 @@ func (m *member) knowTopics(batch []*kgo.Record) bool {
 		if err == nil && len(m.unknownTopics(batch)) == 0 {
 			return true
 		}
-		timer := time.NewTimer(metadataWait)
-		select {
-		case <-timer.C:
-		case <-m.group.stop:
-			timer.Stop()
+		if !sleep(m.group.stop, metadataWait) {
 			return false
 		}
 	}
@@ -193,11 +189,7 @@ func (m *member) heal(topic string) {
 				m.resubscribe(topic, meta.id)
 				return
 			}
-			timer := time.NewTimer(wait)
-			select {
-			case <-timer.C:
-			case <-g.stop:
-				timer.Stop()
+			if !sleep(g.stop, wait) {
 				return
 			}
 			wait = min(2*wait, maxErrorWait)
